@@ -65,6 +65,11 @@ impl Record for String {
     }
 }
 
+/// About how many bytes a string takes on the heap.
+pub fn allocated(text: &str) -> usize {
+    text.len().next_multiple_of(16) + 16
+}
+
 /// The next record, if it is one of these. What cannot be read is an error, whatever it is.
 pub fn next_if<R>(
     records: &mut Peekable<impl Iterator<Item = Result<R>>>,

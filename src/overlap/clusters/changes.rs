@@ -15,10 +15,9 @@ use super::page::Page;
 use super::row::{CHANGES, change_columns};
 use super::state::{ClusterState, Member, Named};
 use crate::error::Result;
-use crate::matches::allocated;
 use crate::output::Staging;
 use crate::results::{ResultFile, ResultFormat};
-use crate::runs::{Record, SortSpace, Sorter, next_if};
+use crate::runs::{Record, SortSpace, Sorter, allocated, next_if};
 
 /// A page that comes into a cluster or goes. Ordered as the table is.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

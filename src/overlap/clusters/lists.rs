@@ -8,10 +8,9 @@ use super::names::each_named;
 use super::row::{CLUSTERS, SIZES, row_columns, size_columns};
 use super::state::{ClusterState, Named};
 use crate::error::Result;
-use crate::matches::allocated;
 use crate::output::Staging;
 use crate::results::{ResultFile, ResultFormat};
-use crate::runs::{Record, SortSpace, Sorter};
+use crate::runs::{Record, SortSpace, Sorter, allocated};
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Size {

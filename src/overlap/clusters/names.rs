@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::page::Page;
 use super::state::ClusterState;
 use crate::error::Result;
-use crate::matches::allocated;
-use crate::runs::{Record, SortSpace, Sorter, next_if};
+use crate::runs::{Record, SortSpace, Sorter, allocated, next_if};
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct NamedRow {

@@ -23,8 +23,7 @@ use super::row_set::RowSet;
 use super::source::{Met, Source};
 use super::state::{ClusterState, Member};
 use crate::error::{Error, Kind, Result};
-use crate::matches::allocated;
-use crate::runs::{Record, SortSpace, SortedRecords, Sorter, next_if};
+use crate::runs::{Record, SortSpace, SortedRecords, Sorter, allocated, next_if};
 
 /// In place of the number of a page that leaves.
 const GONE: u32 = u32::MAX;

@@ -4,8 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::matches::allocated;
-use crate::runs::Record;
+use crate::runs::{Record, allocated};
 use crate::store::Day;
 
 /// A page. Crawled again on another day, the same id is another page. Ordered by the bytes of the id, then

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::method::Method;
 use super::page::PageDay;
 use crate::error::{Error, Result};
-use crate::matches::{MATCHES, RECRAWL, VERDICTS, allocated};
+use crate::matches::{MATCHES, RECRAWL, VERDICTS};
 use crate::results::ResultReader;
-use crate::runs::{Record, SortSpace, SortedRecords, next_if};
+use crate::runs::{Record, SortSpace, SortedRecords, allocated, next_if};
 
 /// The word in place of a day, where both pages are of one batch.
 const BATCH: &str = "batch";

@@ -21,9 +21,8 @@ use super::link::Link;
 use super::page::Page;
 use crate::error::{At, Error, Kind, Result};
 use crate::frames::{FrameFile, Magic};
-use crate::matches::allocated;
 use crate::output::{Staging, Sum};
-use crate::runs::{Record, RecordReader, write_records};
+use crate::runs::{Record, RecordReader, allocated, write_records};
 
 pub(super) type Named = (String, Sum);
 

@@ -20,14 +20,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::allocated::allocated;
 use super::keep_order::Precedence;
 use super::numbers::{Number, SegmentRow};
 use super::recrawl::{At, KeyReader, KeyedStored, Sibling, StoredPage, each_stored};
 use crate::document::IdSieve;
 use crate::error::{Result, named};
 use crate::progress::{self, Activity};
-use crate::runs::{Record, SortSpace, SortedRecords};
+use crate::runs::{Record, SortSpace, SortedRecords, allocated};
 use crate::store::{Dated, Day, Segment, TextDigests};
 
 /// Which pages of one key stay.

@@ -4,11 +4,10 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::allocated::allocated;
 use super::numbers::IdRank;
 use super::origin::Origin;
 use super::similarity::Similarity;
-use crate::runs::Record;
+use crate::runs::{Record, allocated};
 
 /// One near pair of documents. Rows are ordered as they are written: by the new id (as its rank among
 /// the batch's ids), by distance, by the existing id's bytes, by where that one comes from.

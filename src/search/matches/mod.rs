@@ -30,7 +30,6 @@
 //! assert!(sieve.passes(&pair(300, 1)));
 //! ```
 
-mod allocated;
 mod answer;
 mod batch;
 mod by_key;
@@ -74,7 +73,6 @@ mod similarity;
 mod store_pair;
 mod superseded;
 
-pub use allocated::allocated;
 pub use answer::{Answer, NearPage, Question};
 pub use batch::held_bytes;
 pub use by_key::{ByKey, Recrawled};

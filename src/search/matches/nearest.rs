@@ -2,14 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::allocated::allocated;
 use super::batch::Batch;
 use super::coverage::{Coverage, Coverages};
 use super::keep_order::{Leaders, Precedence};
 use super::keep_rule::{Judgement, Judgements};
 use super::numbers::{Group, Number, Row, below};
 use crate::error::Result;
-use crate::runs::{Record, Sorter, next_if};
+use crate::runs::{Record, Sorter, allocated, next_if};
 use crate::store::Day;
 
 /// A page of the store at the least distance to a group. Ordered by group, then by id, then by day.

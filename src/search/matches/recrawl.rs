@@ -17,7 +17,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::allocated::allocated;
 use super::batch::Batch;
 use super::numbers::{IdRank, SegmentRow};
 use super::origin::Origin;
@@ -26,7 +25,7 @@ use crate::document::{Declared, IdSieve};
 use crate::error::Result;
 use crate::fingerprint::Contained;
 use crate::progress::{self, Activity};
-use crate::runs::{Record, SortSpace, SortedRecords, Sorter, next_if};
+use crate::runs::{Record, SortSpace, SortedRecords, Sorter, allocated, next_if};
 use crate::store::{Dated, Day, DeclaredRows, RowBytes, Segment, TextDigests, Times};
 
 /// How many pages of a batch came again.

@@ -13,7 +13,6 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::allocated::allocated;
 use super::listing::Named;
 use super::numbers::{Number, SegmentRow};
 use super::origin::Origin;
@@ -21,7 +20,7 @@ use super::similarity::Similarity;
 use crate::error::Result;
 use crate::output::Staging;
 use crate::results::{ResultColumn, ResultFile, ResultFormat, ResultReader, Values};
-use crate::runs::{Record, SortSpace, Sorter};
+use crate::runs::{Record, SortSpace, Sorter, allocated};
 use crate::store::{Day, Replacements, Segment};
 
 /// The table of the pages of the store that pages of the batch hold.
