@@ -18,7 +18,6 @@ const GUESSED_BY: usize = 256 << 10;
 
 const TELLING: usize = 1024;
 
-/// The characters of a page of HTML; `declared` is the encoding that its header names.
 pub(super) fn decode_html<'a>(
     bytes: &'a [u8],
     declared: Option<&[u8]>,

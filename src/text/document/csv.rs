@@ -13,9 +13,7 @@ use std::sync::atomic::AtomicU64;
 use csv_core::{ReadRecordResult, Reader};
 use memchr::{memchr, memchr_iter, memchr2};
 
-use super::damage::Damage;
-use super::fields::Fields;
-use super::fields::ReadOptions;
+use super::fields::{Fields, ReadOptions};
 use super::inputs::Input;
 use super::lines::{Lines, Piece};
 use super::origin::changed;
@@ -284,12 +282,8 @@ impl Cutter for CsvCutter<'_> {
         }
     }
 
-    fn damage(&self) -> Option<Damage> {
-        self.source.damage()
-    }
-
-    fn contents(&self) -> Option<u128> {
-        self.source.contents()
+    fn source(&self) -> Option<&Source<'_>> {
+        Some(&self.source)
     }
 }
 

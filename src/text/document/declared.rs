@@ -2,7 +2,6 @@
 
 use xxhash_rust::xxh3::xxh3_128;
 
-/// The bytes of a digest in a row.
 const DIGEST_BYTES: usize = 16;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,7 +13,6 @@ pub struct Declared {
 }
 
 impl Declared {
-    /// The digest that a record of a web archive has of its payload.
     pub(super) fn payload(digest: Option<&[u8]>) -> u128 {
         digest.map_or(0, |digest| xxh3_128(&digest.to_ascii_lowercase()))
     }

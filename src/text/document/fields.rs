@@ -14,14 +14,12 @@ use crate::error::{Error, Kind, Result, named};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields {
     pub id: String,
-    /// Which records get their places as ids.
     pub place_ids: PlaceIds,
     pub text: String,
     /// The field by which pages are put in keep order, such as their time; none if none is read.
     pub order: Option<OrderField>,
     /// The field that the keys of pages are made of; none if none is read.
     pub key: Option<String>,
-    /// Whether the text is HTML, of which the text is taken.
     pub html: bool,
     /// The encoding of files of text without a byte order mark; UTF-8 if none is named.
     pub encoding: Option<TextEncoding>,
@@ -86,7 +84,6 @@ impl Fields {
         text_in(self.encoding, bytes)
     }
 
-    /// The page of a record, if its id is one.
     pub(super) fn page<'a>(
         &self,
         document: Document<'a>,

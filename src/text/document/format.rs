@@ -287,16 +287,6 @@ fn extension(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn formats_are_known_by_name() {
-        for format in Format::ALL {
-            assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
-        }
-        let error = "xml".parse::<Format>().unwrap_err();
-        assert_eq!(error.kind(), Kind::Usage);
-        assert!(error.to_string().contains("jsonl, json, text"), "{error}");
-    }
-
     fn alone(name: &str, head: &str) -> Result<Format> {
         Format::Auto.alone(Path::new(name), || Ok(head.into()))
     }

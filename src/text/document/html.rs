@@ -48,7 +48,6 @@ pub(super) fn page(html: &str) -> Page {
     Page { text: shown.text, canonical }
 }
 
-/// The document with the text of its HTML.
 pub(super) fn as_text(document: Document<'_>) -> Document<'_> {
     let Content::Text(html) = &document.content else { return document };
     let Page { text, canonical } = page(html);
@@ -56,7 +55,6 @@ pub(super) fn as_text(document: Document<'_>) -> Document<'_> {
     Document { content: Content::Text(text.into()), declared, ..document }
 }
 
-/// The address of a link with these attributes, if it is the canonical one.
 fn canonical_of(attributes: &str) -> Option<String> {
     if !attributes.to_ascii_lowercase().contains("canonical") {
         return None;

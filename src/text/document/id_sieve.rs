@@ -26,7 +26,6 @@ impl IdSieve {
         sieve
     }
 
-    /// Without hashes, for so many.
     pub fn with_room(count: u64) -> IdSieve {
         let bits = count.saturating_mul(16).max(1).ilog2() + 1;
         let bits = bits.clamp(LEAST_BITS, MOST_BITS);

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use super::damage::Damage;
-use super::fields::Fields;
-use super::fields::ReadOptions;
+use super::fields::{Fields, ReadOptions};
 use super::format::Format;
 use super::inputs::Input;
 use super::lines::{self, Lines};
@@ -55,12 +53,8 @@ impl Cutter for LineCutter<'_> {
         Ok(Some(Box::new(LinePortion { start, format, columns, bytes })))
     }
 
-    fn damage(&self) -> Option<Damage> {
-        self.lines.damage()
-    }
-
-    fn contents(&self) -> Option<u128> {
-        self.lines.contents()
+    fn source(&self) -> Option<&Source<'_>> {
+        Some(self.lines.source())
     }
 }
 

@@ -2,7 +2,6 @@
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use super::damage::Damage;
 use super::reason::{BROKEN_OFF, Reason, too_long};
 use super::record::MARK;
 use super::source::{End, Source};
@@ -74,12 +73,8 @@ impl<'a> Lines<'a> {
         }
     }
 
-    pub(super) fn damage(&self) -> Option<Damage> {
-        self.source.damage()
-    }
-
-    pub(super) fn contents(&self) -> Option<u128> {
-        self.source.contents()
+    pub(super) fn source(&self) -> &Source<'a> {
+        &self.source
     }
 
     fn take(&mut self, len: usize) -> Piece {

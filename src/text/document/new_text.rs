@@ -26,7 +26,6 @@ pub struct NewText {
 }
 
 impl NewText {
-    /// Puts texts into this field of records of such a file, whose columns the header names.
     pub fn of(format: Format, field: &str, header: Option<&[u8]>) -> Result<NewText> {
         let header = header.unwrap_or_default();
         let names: Vec<String> = match format {
@@ -43,7 +42,6 @@ impl NewText {
         Ok(NewText { format, field: field.to_owned(), column })
     }
 
-    /// The record with this text.
     pub fn record(&self, record: &[u8], text: &str) -> Result<Vec<u8>> {
         let (line, cr) = without_cr(record);
         let mut new = Vec::with_capacity(record.len());

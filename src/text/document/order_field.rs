@@ -1,14 +1,4 @@
 //! The field by whose values pages are put in keep order: a time, a number, or a value of a list.
-//!
-//! ```
-//! use dupsieve_text::document::{OrderBy, OrderField};
-//!
-//! let score = OrderField { name: "score".into(), by: OrderBy::Greatest };
-//! let key = |value| score.key(value).unwrap().key();
-//! assert!(key("0.97") < key("0.5") && key("0.5") < key("-3e9"), "the greatest comes first");
-//! assert_eq!((key("good"), key("")), (None, None));
-//! assert_eq!(score.to_string(), "score:max");
-//! ```
 
 use std::collections::HashMap;
 use std::fmt;
@@ -25,7 +15,6 @@ use crate::small_file;
 
 const MOST_BYTES: u64 = 64 << 20;
 
-/// A field that is read for the order of pages, and what its values mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderField {
     pub name: String,

@@ -34,7 +34,6 @@ pub struct PageKey {
 }
 
 impl PageKey {
-    /// How they are written.
     pub const FORMS: &'static str = "url, surt, field:NAME or surt:NAME";
 
     /// The key by these rules, if this version knows them.
@@ -43,7 +42,6 @@ impl PageKey {
         keys.into_iter().find(|key| key.rules() == rules)
     }
 
-    /// The same key without the parameters of these names in the query.
     pub fn dropping(self, names: &[String]) -> Result<PageKey, Error> {
         if self.dropped.is_none() {
             return Err(Error::new(Kind::Usage, "parameters are dropped from SURTs alone")
@@ -63,12 +61,10 @@ impl PageKey {
         }
     }
 
-    /// The names of the parameters that are dropped, in order.
     pub fn dropped(&self) -> &[String] {
         self.dropped.as_deref().unwrap_or_default()
     }
 
-    /// The field that it is made of, if it is not the id.
     pub fn field(&self) -> Option<&str> {
         self.field.as_deref()
     }
@@ -90,7 +86,6 @@ impl PageKey {
         (is_address && is_other).then(|| url.into())
     }
 
-    /// The XXH3-128 of the key.
     pub fn hash(&self, id: &str, value: Option<&str>) -> u128 {
         xxh3_128(self.of(id, value).as_bytes())
     }

@@ -12,8 +12,7 @@ use super::csv::CsvCutter;
 use super::damage::Damage;
 use super::fields::ReadOptions;
 use super::format::Format;
-use super::in_order::Claimed;
-use super::in_order::{InOrder, is_read_in_order};
+use super::in_order::{Claimed, InOrder, is_read_in_order};
 use super::inputs::{Input, Inputs};
 use super::layout::LineCutter;
 #[cfg(feature = "parquet")]
@@ -226,7 +225,8 @@ impl<'a> Reader<'a> {
                 return Ok(());
             }
         }
-        let Some(read) = self.end(file, input, cutter.damage(), cutter.contents())? else {
+        let contents = cutter.source().and_then(Source::contents);
+        let Some(read) = self.end(file, input, cutter.damage(), contents)? else {
             return Ok(());
         };
         let portions = first..self.outbox.next;
@@ -249,7 +249,8 @@ impl<'a> Reader<'a> {
             number += 1;
         }
         let damage = cutter.damage().filter(|_| first == 0);
-        self.end(file, input, damage, cutter.contents()).map(drop)
+        let contents = cutter.source().and_then(Source::contents);
+        self.end(file, input, damage, contents).map(drop)
     }
 
     /// Takes note of a file that was read to its end. One whose digest is not known is read again for it. Returns what is known of it

@@ -26,7 +26,6 @@ pub struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// A document of which nothing else is known.
     pub(super) fn of(
         id: impl Into<Cow<'a, str>>,
         content: Content<'a>,

@@ -6,11 +6,11 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::damage::Damage;
-use super::fields::Fields;
-use super::fields::PlaceIds;
+use super::fields::{Fields, PlaceIds};
 use super::reason::Reason;
 use super::record::{Document, Position};
 use super::skipped::Skipped;
+use super::source::Source;
 use crate::error::Result;
 
 /// Takes the records of one file from its beginning to its end. This is the part of reading that must
@@ -20,19 +20,17 @@ pub(super) trait Cutter {
     /// processes divide a file by the numbers of its portions.
     fn next(&mut self) -> Result<Option<Box<dyn Portion>>>;
 
-    fn damage(&self) -> Option<Damage> {
-        None
-    }
+    /// What it is read from, if that is read from its beginning to its end.
+    fn source(&self) -> Option<&Source<'_>>;
 
-    /// XXH3-128 of the file's bytes on disk, after the last portion of a file that was read to its end.
-    fn contents(&self) -> Option<u128>;
+    fn damage(&self) -> Option<Damage> {
+        self.source()?.damage()
+    }
 }
 
 pub(super) trait Portion: Debug + Send {
     fn parse<'a>(&'a self, fields: &Fields, each: Each<'_, 'a>) -> Passed;
 
-    /// What stands before all records of the file, if its format has it: a header line, or the first record
-    /// of an ARC file.
     fn header(&self) -> Option<&[u8]> {
         None
     }
@@ -66,11 +64,7 @@ impl Records {
     /// read. Returns what was passed over because it is no record of a page.
     ///
     /// `fields` are those with which they were read.
-    pub fn parse<'a>(
-        &'a self,
-        fields: &Fields,
-        each: &mut dyn FnMut(Position, std::result::Result<Document<'a>, Reason>),
-    ) -> Passed {
+    pub fn parse<'a>(&'a self, fields: &Fields, each: Each<'_, 'a>) -> Passed {
         let Some(file) = self.place.as_deref() else { return self.portion.parse(fields, each) };
         self.portion.parse(fields, &mut |position, document| {
             each(position, document.map(|it| placed(it, fields.place_ids, file, position)));
@@ -85,7 +79,7 @@ impl Records {
 
     /// Calls `each` with the bytes of each record of JSON Lines, TSV or CSV, in order and without its end: also of
     /// blank lines and of records that cannot be read, but not of one that is too long or has no end.
-    pub fn raw<'a>(&'a self, each: &mut dyn FnMut(Position, &'a [u8])) {
+    pub fn raw<'a>(&'a self, each: Raw<'_, 'a>) {
         self.portion.raw(each);
     }
 }

@@ -9,23 +9,33 @@ use super::fields::ReadOptions;
 use super::format::Format;
 use super::inputs::Inputs;
 use super::read::read;
-use super::record::Document;
+use super::record::{Document, Position};
 use super::share::Share;
 use super::skipped::Skipped;
 use crate::error::Result;
 
-/// What reading gave: of each record its line, and what a test shows of the document, or `!` and the reason why there is none.
+/// What reading gave: of each record its place, and what a test shows of the document, or `!` and the reason why there is none.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Outcome {
-    pub(super) records: Vec<(u64, String)>,
+    pub(super) records: Vec<(Position, String)>,
     pub(super) blank: u64,
-    pub(super) skipped: String,
+    pub(super) skipped: Skipped,
     pub(super) damaged: Vec<Damage>,
 }
 
 impl Outcome {
     pub(super) fn said(&self) -> Vec<&str> {
         self.records.iter().map(|(_, said)| &**said).collect()
+    }
+
+    /// The same, each with its line.
+    pub(super) fn lines(&self) -> Vec<(u64, &str)> {
+        self.records.iter().map(|(position, said)| (position.line, &**said)).collect()
+    }
+
+    pub(super) fn reasons(&self) -> Vec<(u64, &str)> {
+        let all = self.lines().into_iter();
+        all.filter_map(|(line, said)| Some((line, said.strip_prefix("! ")?))).collect()
     }
 }
 
@@ -36,24 +46,40 @@ pub(super) fn read_file(
 ) -> Result<Outcome> {
     let format = if options.fields.vectors { Format::Vectors } else { Format::Auto };
     let inputs = Inputs::find(&[path.to_path_buf()], format)?;
-    let (mut outcome, mut skipped) = (Outcome::default(), Skipped::default());
-    let progress = AtomicU64::new(0);
-    let files = read(&inputs, &Share::whole(), options, &progress, &mut |batch| {
-        let passed = batch.parse(&options.fields, &mut |position, document| {
-            let said = document.map_or_else(|reason| format!("! {reason}"), show);
-            outcome.records.push((position.line, said));
-        });
-        outcome.blank += passed.blank;
-        skipped.add(passed.skipped);
-        true
-    })?;
-    if inputs.files()[0].format() == Format::Parquet {
-        assert_eq!(progress.into_inner(), inputs.bytes(), "all of the file counts as read");
-    }
-    Ok(Outcome { skipped: skipped.to_string(), damaged: files.damaged, ..outcome })
+    read_share(&inputs, &Share::whole(), options, show)
 }
 
-/// As [`read_file`], of a file of these bytes.
+/// Reads a share of the inputs, whose batches and records must come in order, and whose contents must be those of the files.
+pub(super) fn read_share(
+    inputs: &Inputs,
+    share: &Share,
+    options: &ReadOptions,
+    show: &dyn Fn(Document<'_>) -> String,
+) -> Result<Outcome> {
+    let (mut outcome, mut next) = (Outcome::default(), 0);
+    let progress = AtomicU64::new(0);
+    let files = read(inputs, share, options, &progress, &mut |batch| {
+        assert_eq!(batch.sequence, next);
+        next += 1;
+        let passed = batch.parse(&options.fields, &mut |position, document| {
+            let said = document.map_or_else(|reason| format!("! {reason}"), show);
+            outcome.records.push((position, said));
+        });
+        outcome.blank += passed.blank;
+        outcome.skipped.add(passed.skipped);
+        true
+    })?;
+    outcome.damaged = files.damaged;
+    assert!(outcome.records.is_sorted_by_key(|(position, _)| *position));
+    let (read, all) = (progress.into_inner(), inputs.bytes());
+    let is_counted_whole = inputs.formats().contains_key(&Format::Parquet);
+    assert!(if is_counted_whole { read == all } else { read <= all }, "{read} of {all} bytes");
+    if let Some(contents) = inputs.contents()? {
+        assert!(files.contents.iter().all(|read| contents[read.file as usize] == *read));
+    }
+    Ok(outcome)
+}
+
 pub(super) fn read_bytes(
     name: &str,
     bytes: &[u8],

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 
+pub(super) use self::codec::{GZIP, ZSTD};
 use self::codec::{HEAD_BYTES as HEAD_OF_MEMBER, magic, shows};
 pub(super) use self::dictionary::decoder as zstd_decoder;
 use self::members::Members;

@@ -17,9 +17,7 @@ use std::sync::atomic::AtomicU64;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::encoding::{Decoded, TextEncoding};
-use super::fields::Fields;
-use super::fields::PlaceIds;
-use super::fields::ReadOptions;
+use super::fields::{Fields, PlaceIds, ReadOptions};
 use super::format::Format;
 use super::inputs::{Input, Inputs};
 use super::json_lines::JsonLines;
@@ -29,13 +27,10 @@ use super::parquet;
 use super::record::{MAX_ID_BYTES, check_id};
 use super::source::{End, Source};
 use super::time;
-#[cfg(feature = "parquet")]
-use super::value::Value as FieldValue;
+use super::value::Value;
 use crate::error::{Error, Kind, Result};
 
 mod values;
-
-use values::Value;
 
 const MOST_FILES: usize = 8;
 const MOST_BYTES: usize = 8 << 20;
@@ -77,18 +72,13 @@ pub struct FieldSurvey {
 }
 
 impl FieldSurvey {
-    fn add(&mut self, value: Value<'_>, day: u64) {
-        let (text, can_be_id) = match value {
-            Value::Text(text) => (text, true),
-            Value::Fraction(text) => (text, false),
-        };
-        if text.is_empty() {
-            return;
-        }
+    fn add(&mut self, value: &Value<'_>, day: u64) {
+        let Some(text) = value.shown().filter(|text| !text.is_empty()) else { return };
         self.filled += 1;
-        self.ids += u64::from(can_be_id && check_id(text).is_ok());
+        // A number with a fraction can be a time and no id.
+        self.ids += u64::from(!matches!(value, Value::Float(_)) && check_id(&text).is_ok());
         self.bytes += text.len() as u64;
-        self.times += u64::from(text.len() < 64 && time::parse(text).is_ok());
+        self.times += u64::from(text.len() < 64 && time::parse(&text).is_ok());
         self.markup += u64::from(text.trim_start().starts_with('<'));
         self.longest = self.longest.max(text.len());
         self.distinct.insert(xxh3_64_with_seed(text.as_bytes(), day));
@@ -122,9 +112,11 @@ impl Survey {
         if matches!(input.format(), Format::Warc) || input.is_stream() {
             return Ok(());
         }
+        let fields = &mut self.fields;
+        let mut each = |name: &str, value: &Value<'_>| add(fields, name, value, day);
         #[cfg(feature = "parquet")]
-        if let Some(rows) = self.rows(input, day)? {
-            self.records += rows;
+        if input.format() == Format::Parquet {
+            self.records += parquet::first_rows(input, MOST_ROWS, &mut each)?;
             return Ok(());
         }
         let read = AtomicU64::new(0);
@@ -147,31 +139,12 @@ impl Survey {
             decoded = lines;
         }
         let text = String::from_utf8_lossy(&decoded);
-        let fields = &mut self.fields;
-        let mut each = |name: &str, value: Value<'_>| add(fields, name, value, day);
         self.records += match input.format() {
             Format::Tsv => values::tsv(&text, MOST_RECORDS, &mut each),
             Format::Csv => values::csv(&text, MOST_RECORDS, &mut each),
             _ => values::jsonl(&text, MOST_RECORDS, &mut each),
         };
         Ok(())
-    }
-
-    /// Looks at a file of columns; none if it is another one.
-    #[cfg(feature = "parquet")]
-    fn rows(&mut self, input: &Input, day: u64) -> Result<Option<u64>> {
-        let mut each = |name: &str, value: &FieldValue<'_>| {
-            let Some(text) = parquet::shown(value) else { return };
-            let value = match value {
-                FieldValue::Float(_) => Value::Fraction(&text),
-                _ => Value::Text(&text),
-            };
-            add(&mut self.fields, name, value, day);
-        };
-        match input.format() {
-            Format::Parquet => parquet::first_rows(input, MOST_ROWS, &mut each).map(Some),
-            _ => Ok(None),
-        }
     }
 
     /// The fields that are likely the id, the text and the time, and whether the text is HTML. Files without
@@ -237,7 +210,7 @@ impl Survey {
     }
 }
 
-fn add(fields: &mut BTreeMap<String, FieldSurvey>, name: &str, value: Value<'_>, day: u64) {
+fn add(fields: &mut BTreeMap<String, FieldSurvey>, name: &str, value: &Value<'_>, day: u64) {
     if fields.len() < MOST_FIELDS || fields.contains_key(name) {
         fields.entry(name.to_owned()).or_default().add(value, day);
     }

@@ -3,7 +3,7 @@
 
 use super::reason::{BROKEN_OFF, too_long};
 use super::record::check_id;
-use super::sample::gzip;
+use super::sample::{self, Outcome, gzip};
 use super::*;
 use crate::error::{Kind, Result};
 use crate::work_queues::{Ask, Queues, WorkQueues};
@@ -15,27 +15,6 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::thread;
-
-type Record = (Position, Result<String, String>);
-
-#[derive(Debug, Default, PartialEq)]
-struct Outcome {
-    records: Vec<Record>,
-    blank: u64,
-    truncated: Vec<u32>,
-}
-
-impl Outcome {
-    fn contents(&self) -> Vec<&str> {
-        self.records.iter().map(|(_, record)| record.as_deref().unwrap()).collect()
-    }
-
-    fn reasons(&self) -> Vec<(u64, &str)> {
-        let reason = |(position, record): &'_ Record| Some((position.line, record.clone().err()?));
-        let reasons = self.records.iter().filter_map(reason);
-        reasons.map(|(line, reason)| (line, &*reason.leak())).collect()
-    }
-}
 
 fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -54,26 +33,7 @@ fn show(document: &Document<'_>) -> String {
 }
 
 fn read_share(inputs: &Inputs, share: &Share, options: &ReadOptions) -> Result<Outcome> {
-    let mut outcome = Outcome::default();
-    let mut next = 0;
-    let progress = AtomicU64::new(0);
-    let tally = read(inputs, share, options, &progress, &mut |batch| {
-        assert_eq!(batch.sequence, next);
-        next += 1;
-        let records = &mut outcome.records;
-        let passed = batch.parse(&options.fields, &mut |position, document| {
-            records.push((position, document.as_ref().map(show).map_err(Reason::to_string)));
-        });
-        outcome.blank += passed.blank;
-        true
-    })?;
-    assert!(outcome.records.is_sorted_by_key(|(position, _)| *position));
-    assert!(progress.into_inner() <= inputs.bytes());
-    outcome.truncated = tally.damaged.iter().map(|damage| damage.file).collect();
-    if let Some(contents) = inputs.contents().unwrap() {
-        assert!(tally.contents.iter().all(|read| contents[read.file as usize] == *read));
-    }
-    Ok(outcome)
+    sample::read_share(inputs, share, options, &|document| show(&document))
 }
 
 /// Queues that deal the tickets of every queue in turns to so many readers. This one is reader `index`.
@@ -120,10 +80,11 @@ fn together(parts: impl Iterator<Item = Outcome>) -> Outcome {
     for part in parts {
         whole.records.extend(part.records);
         whole.blank += part.blank;
-        whole.truncated.extend(part.truncated);
+        whole.skipped.add(part.skipped);
+        whole.damaged.extend(part.damaged);
     }
     whole.records.sort_by_key(|(position, _)| *position);
-    whole.truncated.sort();
+    whole.damaged.sort();
     whole
 }
 
@@ -137,19 +98,17 @@ fn naive(files: &[Vec<u8>], max_record_bytes: usize) -> Outcome {
         let lines = bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|&byte| byte == b'\n');
         for (line, bytes) in (1..).zip(lines).filter(|_| !bytes.is_empty()) {
             let text = std::str::from_utf8(bytes).unwrap();
-            if text.len() > max_record_bytes {
-                outcome
-                    .records
-                    .push((Position { file, line }, Err(too_long(max_record_bytes).to_string())));
-            } else if text.trim_matches([' ', '\t', '\r']).is_empty() {
-                outcome.blank += 1;
-            } else {
-                let document = ready::features(text)
-                    .and_then(|document| check_id(&document.id).map(|()| show(&document)));
-                outcome
-                    .records
-                    .push((Position { file, line }, document.map_err(|reason| reason.to_string())));
-            }
+            let document = match text.len() > max_record_bytes {
+                true => Err(too_long(max_record_bytes)),
+                false if text.trim_matches([' ', '\t', '\r']).is_empty() => {
+                    outcome.blank += 1;
+                    continue;
+                }
+                false => ready::features(text)
+                    .and_then(|document| check_id(&document.id).map(|()| show(&document))),
+            };
+            let said = document.unwrap_or_else(|reason| format!("! {reason}"));
+            outcome.records.push((Position { file, line }, said));
         }
     }
     outcome
@@ -209,10 +168,7 @@ fn records_are_read_as_cases_say() {
         let said = match read_share(&find(&folder, format), &Share::whole(), &options) {
             Err(error) => format!("! {}\n", error.to_string().rsplit_once('/').unwrap().1),
             Ok(Outcome { records, blank, .. }) => {
-                let record = |(position, record): Record| {
-                    let said = record.unwrap_or_else(|reason| format!("! {reason}"));
-                    format!("{} {said}\n", position.line)
-                };
+                let record = |(Position { line, .. }, said)| format!("{line} {said}\n");
                 let blank = if blank > 0 { format!("{blank} blank\n") } else { String::new() };
                 records.into_iter().map(record).collect::<String>() + &blank
             }
@@ -228,7 +184,7 @@ fn empty_files_and_folders_hold_nothing() {
         assert_eq!(read_all(&folder(files), Format::Auto).unwrap(), Outcome::default());
     }
     let text = read_all(&folder(&[("a.txt", b"")]), Format::Auto).unwrap();
-    assert_eq!(text.contents(), [r#"a.txt None Text("")"#]);
+    assert_eq!(text.said(), [r#"a.txt None Text("")"#]);
 }
 
 #[test]
@@ -261,7 +217,7 @@ fn the_header_reaches_every_batch() {
     let outcome = read_shares(&find(&folder, Format::Auto), 3, &options);
     let expected: Vec<_> =
         (0..100).map(|row| format!(r#"{row} None Text("page {row}")"#)).collect();
-    assert_eq!(outcome.contents(), expected);
+    assert_eq!(outcome.said(), expected);
     assert_eq!(outcome.records[0].0, Position { file: 0, line: 2 });
 }
 
@@ -287,8 +243,8 @@ fn text_files_are_documents() {
     let inputs = find(&folder, Format::Text);
     for of in 1..8 {
         let outcome = read_shares(&inputs, of, &options);
-        let good: Vec<_> = outcome.records.iter().filter_map(|(_, r)| r.clone().ok()).collect();
-        assert_eq!(good, [r#"a None Text("one\ntwo\n")"#, r#"b.gz None Text("three")"#]);
+        let good = [r#"a None Text("one\ntwo\n")"#, r#"b.gz None Text("three")"#];
+        assert_eq!(outcome.said()[..2], good);
         let expected = [
             (0, r#"the id holds a tab, CR, LF or NUL: "c\td""#),
             (0, "not UTF-8 at byte 0 of the record"),
@@ -313,10 +269,10 @@ fn what_breaks_off_is_an_error_or_counted_once() {
     }
     let options = ReadOptions { accept_truncated: true, ..options };
     let whole = read_share(&inputs, &Share::whole(), &options).unwrap();
-    assert_eq!(whole.truncated, [0, 1]);
+    assert!(whole.damaged.iter().map(|damage| damage.file).eq([0, 1]));
     let reasons = whole.reasons();
     assert!(reasons.len() <= 2 && reasons.iter().all(|(_, reason)| *reason == BROKEN_OFF));
-    assert!(whole.records.len() > 10_000 && whole.records.last().unwrap().1.is_ok());
+    assert!(whole.records.len() > 10_000 && whole.said().last() == Some(&"c None Fingerprint(7)"));
     for of in 2..6 {
         assert_eq!(read_shares(&inputs, of, &options), whole);
         assert_eq!(read_at_once(&inputs, of, &options), whole);
@@ -361,10 +317,10 @@ fn what_follows_damage_is_read_in_every_format() {
             let options = ReadOptions { accept_truncated: true, ..ReadOptions::default() };
             let inputs = find(&folder, Format::Auto);
             let outcome = read_share(&inputs, &Share::whole(), &options).unwrap();
-            let good = outcome.records.iter().filter(|(_, record)| record.is_ok()).count();
-            let bad = outcome.records.len() - good;
+            let bad = outcome.reasons().len();
+            let good = outcome.records.len() - bad;
             assert!((1895..=2000).contains(&good) && bad <= 60, "{name}: {good} good, {bad} bad");
-            assert_eq!(outcome.truncated, [0], "{name}");
+            assert!(outcome.damaged.iter().map(|damage| damage.file).eq([0]), "{name}");
             for of in 2..4 {
                 assert_eq!(read_shares(&inputs, of, &options), outcome, "{name}");
             }

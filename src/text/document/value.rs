@@ -38,6 +38,17 @@ pub(super) enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
+    /// A text, a number or a time, as a text. Times are seconds since 1970.
+    pub(super) fn shown(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
+            Value::Text(text) => Cow::Borrowed(text),
+            Value::Integer(number) => number.to_string().into(),
+            Value::Moment { seconds, .. } | Value::Day(seconds) => seconds.to_string().into(),
+            Value::Float(number) => number.to_string().into(),
+            _ => return None,
+        })
+    }
+
     /// The vector of these components; none stands for one that is not a number.
     pub(super) fn of_components(components: Vec<Option<f64>>) -> Value<'a> {
         if components.len() > MOST_COMPONENTS {

@@ -3,8 +3,7 @@
 use super::encoding::text_of_file;
 use super::fields::Fields;
 use super::reason::Reason;
-use super::record::check_id;
-use super::record::{Content, Document, Position};
+use super::record::{Content, Document, Position, check_id};
 use super::records::{Each, Passed, Portion};
 use super::{charset, html};
 

@@ -3,23 +3,6 @@
 //! Counts of words give their inverse document frequency, counts of lines find the boilerplate of a site.
 //! The file is text that people can read too; FORMAT.md beside this file describes its bytes. A recipe
 //! names a table by the path of its file, the recipe's stamp by the digest of its contents.
-//!
-//! ```
-//! use dupsieve_text::features::counts::{Counts, CountsWriter, Head};
-//!
-//! let folder = tempfile::tempdir().unwrap();
-//! let path = folder.path().join("words.counts");
-//! let of = "{}".to_owned();
-//! let head = Head { of, documents: 8, min_count: 1, identity: "an example".to_owned() };
-//! let mut writer = CountsWriter::create(&path, &head)?;
-//! writer.push("sea", 4)?;
-//! writer.finish()?;
-//!
-//! let counts = Counts::read(&path)?;
-//! assert_eq!(counts.count("sea"), 4);
-//! assert!(counts.idf("squid") > counts.idf("sea")); // rarer words weigh more
-//! # Ok::<(), dupsieve_base::Error>(())
-//! ```
 
 use std::fmt;
 use std::fs::File;
@@ -127,7 +110,6 @@ impl Counts {
 
 by_digest!(Counts);
 
-/// What the last line says of `rows` rows and the checksum of all before.
 fn end(rows: u64, sum: &str) -> String {
     format!("{rows} {sum}")
 }
@@ -244,7 +226,6 @@ impl CountsWriter {
         Ok(())
     }
 
-    /// Ends the table and puts it in its place. Gives the number of its rows.
     pub fn finish(mut self) -> Result<u64> {
         let sum = format!("{:032x}", self.hash.digest128());
         writeln!(self.file, "end {}", end(self.rows, &sum)).at(&self.path)?;
@@ -254,25 +235,25 @@ impl CountsWriter {
     }
 }
 
+/// Writes a table of 7 documents, whose features were taken so.
+#[cfg(test)]
+pub(crate) fn written(path: &Path, of: &str, rows: &[(&str, u64)]) {
+    let head = Head { of: of.to_owned(), documents: 7, min_count: 1, identity: String::new() };
+    let mut writer = CountsWriter::create(path, &head).unwrap();
+    rows.iter().for_each(|(feature, count)| writer.push(feature, *count).unwrap());
+    assert_eq!(writer.finish(), Ok(rows.len() as u64));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::features::ONE;
 
-    fn written(rows: &[(&str, u64)]) -> (tempfile::TempDir, PathBuf) {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("table");
-        let head =
-            Head { of: "words".to_owned(), documents: 7, min_count: 1, identity: String::new() };
-        let mut writer = CountsWriter::create(&path, &head).unwrap();
-        rows.iter().for_each(|(feature, count)| writer.push(feature, *count).unwrap());
-        assert_eq!(writer.finish(), Ok(rows.len() as u64));
-        (folder, path)
-    }
-
     #[test]
     fn a_table_reads_back_and_weighs() {
-        let (_folder, path) = written(&[("a\tb", 7), ("end 1", 1), ("中文", 3)]);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table");
+        written(&path, "words", &[("a\tb", 7), ("end 1", 1), ("中文", 3)]);
         let counts = Counts::read(&path).unwrap();
         assert_eq!((counts.rows(), counts.head().documents), (3, 7));
         assert_eq!(["a\tb", "end 1", "中文", "x"].map(|it| counts.count(it)), [7, 1, 3, 0]);
@@ -282,14 +263,16 @@ mod tests {
             text.starts_with("dupsieve counts 1\n{\"of\":\"words\",\"documents\":7,"),
             "{text}"
         );
-        let (_folder, empty) = written(&[]);
-        assert_eq!(Counts::read(&empty).unwrap().rows(), 0);
+        written(&path, "words", &[]);
+        assert_eq!(Counts::read(&path).unwrap().rows(), 0);
         assert!(!is_counted("a\nb") && !is_counted(&"x".repeat(LONGEST_FEATURE + 1)));
     }
 
     #[test]
     fn damage_is_found_at_every_byte() {
-        let (_folder, path) = written(&[("a", 5), ("中文", 3)]);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table");
+        written(&path, "words", &[("a", 5), ("中文", 3)]);
         let whole = std::fs::read(&path).unwrap();
         for at in 0..whole.len() {
             let mut damaged = whole.clone();

@@ -58,7 +58,6 @@ pub enum HostRecord {
     Of(String, HostPart),
 }
 
-/// A page of a host, or a line of one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum HostPart {
     Page(PageLines),
@@ -144,7 +143,6 @@ fn frame(pages: &[PageLines], least_pages: u64) -> ByHash<u64, u64> {
     counts
 }
 
-/// One host while its records come.
 #[derive(Default)]
 struct Host {
     name: String,

@@ -2,16 +2,6 @@
 //!
 //! A recipe names a list by the path of its file. The recipe's stamp holds the digest of the file's
 //! contents, so fingerprints made with other words are never compared.
-//!
-//! ```
-//! use dupsieve_text::features::lists::StopWords;
-//!
-//! let folder = tempfile::tempdir().unwrap();
-//! let path = folder.path().join("stop.txt");
-//! std::fs::write(&path, "the\nof\n").unwrap();
-//! assert_eq!(StopWords::read(&path)?.iter().count(), 2);
-//! # Ok::<(), dupsieve_base::Error>(())
-//! ```
 
 use std::collections::HashSet;
 use std::fmt;
@@ -52,7 +42,6 @@ impl StopWords {
         Ok(StopWords { digest, words: Arc::new(words.map(Into::into).collect()) })
     }
 
-    /// The words, in no order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.words.iter().map(|word| &**word)
     }

@@ -9,14 +9,6 @@
 //! order.
 //!
 //! Start with [`normalise::Normalise`] and [`words::Words`]. May import `output` and what it imports.
-//!
-//! ```
-//! use dupsieve_text::features::shingles;
-//!
-//! let mut found = Vec::new();
-//! shingles::characters("abcd", 3, |shingle| found.push(shingle));
-//! assert_eq!(found, ["abc", "bcd"]);
-//! ```
 
 pub mod by_hash;
 mod characters;
@@ -38,5 +30,4 @@ pub(crate) mod weigher;
 mod weight;
 pub mod words;
 
-pub use weight::SCALE_BITS;
-pub use weight::{ONE, fixed};
+pub use weight::{ONE, SCALE_BITS, fixed};

@@ -1,20 +1,5 @@
 //! The normal form of a text, from which features are taken: markup, compatibility forms, case,
 //! digits and white space are made alike, in this order.
-//!
-//! ```
-//! use dupsieve_text::features::normalise::{Case, Digits, Markup, Normalise, WhiteSpace};
-//!
-//! let normalise = Normalise {
-//!     nfkc: true,
-//!     case: Case::Fold,
-//!     digits: Digits::Zero,
-//!     white_space: WhiteSpace::Collapse,
-//!     markup: Markup::Drop,
-//! };
-//! let mut normal = String::new();
-//! normalise.apply("<b>ＡＢＣ</b>  costs 10 or 9", &mut normal);
-//! assert_eq!(normal, "abc costs 0 or 0");
-//! ```
 
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
@@ -22,7 +7,6 @@ use unicode_normalization::UnicodeNormalization;
 use crate::features::characters::{Character, shown};
 use crate::features::markup;
 
-/// Which differences between texts are removed before features are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Normalise {

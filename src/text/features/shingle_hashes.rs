@@ -35,7 +35,6 @@ pub fn each(text: &str, buffer: &mut Buffer, shingle: impl FnMut(u64)) {
     shingles.finish();
 }
 
-/// Calls `word` with the hash of each word of the text, in order.
 #[inline(always)]
 pub fn each_word(text: &str, buffer: &mut Buffer, mut word: impl FnMut(u64)) {
     let Buffer { lower, normal } = buffer;
@@ -137,7 +136,6 @@ fn each_of_stretch(
     end(first, &stretch[start..], word);
 }
 
-/// Takes the word that began with such a character, if it is one.
 #[inline(always)]
 fn end(first: Class, found: &str, word: &mut impl FnMut(u64)) {
     if first.begins_word() {
@@ -229,7 +227,6 @@ impl<F: FnMut(u64)> Shingles<F> {
         }
     }
 
-    /// Ends the text: one or two words are one shingle.
     fn finish(&mut self) {
         if (1..3).contains(&self.words) {
             (self.shingle)(of_words(&self.before[2 - self.words as usize..]));

@@ -31,14 +31,12 @@ const WEIGHTS: [(&str, i64); 13] = [
 /// long, and a look-up takes forty times the memory of the word.
 const LONGEST_WORD: usize = 1 << 10;
 
-/// How many weights are remembered.
 const REMEMBERED: usize = 1 << 20;
 
 /// Weights of words by their part of speech; each worker has its own.
 #[derive(Debug)]
 pub(crate) struct Speech {
     jieba: Arc<Jieba>,
-    /// The weights of words that were looked up.
     known: ByHash<u64, i64>,
 }
 

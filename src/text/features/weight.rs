@@ -7,12 +7,6 @@ pub const SCALE_BITS: u32 = 20;
 pub const ONE: i64 = 1 << SCALE_BITS;
 
 /// The fixed-point weight nearest to `weight`, ties to even.
-/// ```
-/// use dupsieve_text::features::{ONE, fixed};
-///
-/// assert_eq!(fixed(2.5)?, 2 * ONE + ONE / 2);
-/// # Ok::<(), dupsieve_base::Error>(())
-/// ```
 pub fn fixed(weight: f64) -> Result<i64> {
     let scaled = (weight * ONE as f64).round_ties_even();
     if scaled.abs() < i64::MAX as f64 {

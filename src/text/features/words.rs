@@ -294,7 +294,6 @@ impl Class {
     }
 }
 
-/// Whether this byte of ASCII is white space.
 #[inline(always)]
 fn is_separator(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ')

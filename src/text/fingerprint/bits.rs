@@ -31,7 +31,6 @@ pub trait Fingerprint:
 {
     const WIDTH: Width;
     const BITS: u32;
-    /// The largest fingerprint: every bit set.
     const MAX: Self;
 
     fn distance(self, other: Self) -> u32;

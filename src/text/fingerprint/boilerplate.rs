@@ -15,14 +15,6 @@ use crate::features::normalise::Normalise;
 use crate::fingerprint::Recipe;
 
 /// Drops the boilerplate of pages. It has buffers, so each worker needs its own.
-///
-/// ```
-/// use dupsieve_text::fingerprint::Recipe;
-///
-/// // Most recipes have no table of lines, and take every text whole.
-/// assert!(Recipe::named("wide", None)?.boilerplate().is_none());
-/// # Ok::<(), dupsieve_base::Error>(())
-/// ```
 #[derive(Debug)]
 pub struct Boilerplate {
     lines: Counts,
@@ -46,7 +38,7 @@ impl Recipe {
     /// it is given to them.
     #[must_use]
     pub fn boilerplate(&self) -> Option<Boilerplate> {
-        let text = self.text()?;
+        let text = self.features().text()?;
         let lines = text.boilerplate.clone()?;
         let by_host = Some(&lines.head().of) == self.taking_lines_by_host().as_ref();
         let [line, rest] = [String::new(), String::new()];
@@ -60,7 +52,6 @@ impl Boilerplate {
         self.by_host
     }
 
-    /// The text of the page `id` without its boilerplate.
     pub fn drop_from<'a>(&'a mut self, id: &str, text: &'a str) -> Rest<'a> {
         let whole = Rest { text, is_whole: false };
         let host = match host(id).filter(|_| self.by_host) {
@@ -91,18 +82,15 @@ impl Boilerplate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::counts::{CountsWriter, Head};
+    use crate::features::counts::written;
     use crate::fingerprint::recipe::tests::plain_words;
 
     fn boilerplate(of: impl Fn(&Recipe) -> Option<String>, lines: &[&str]) -> Boilerplate {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lines.counts");
         let recipe = plain_words();
-        let of = of(&recipe).unwrap();
-        let head = Head { of, documents: 9, min_count: 2, identity: String::new() };
-        let mut table = CountsWriter::create(&path, &head).unwrap();
-        lines.iter().for_each(|line| table.push(line, 9).unwrap());
-        table.finish().unwrap();
+        let lines: Vec<(&str, u64)> = lines.iter().map(|line| (*line, 9)).collect();
+        written(&path, &of(&recipe).unwrap(), &lines);
         recipe.with_boilerplate(Counts::read(&path).unwrap()).unwrap().boilerplate().unwrap()
     }
 
@@ -156,19 +144,5 @@ mod tests {
         for text in ["", "12:30", "Away"] {
             assert_eq!(cut.drop_from(id, text), Rest { text, is_whole: false });
         }
-    }
-
-    #[test]
-    fn a_table_must_fit_the_recipe() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("lines.counts");
-        let of = plain_words().taking_lines_by_host().unwrap();
-        let head = Head { of, documents: 9, min_count: 5, identity: String::new() };
-        CountsWriter::create(&path, &head).unwrap().finish().unwrap();
-        let lines = || Counts::read(&path).unwrap();
-        let fits = |name| Recipe::named(name, None).unwrap().with_boilerplate(lines());
-        assert!(fits("shingles-1").is_ok(), "it normalises as plain words do");
-        assert_eq!(fits("words").unwrap_err().kind(), crate::Kind::Config);
-        assert_eq!(fits("charikar-64").unwrap_err().kind(), crate::Kind::Usage);
     }
 }

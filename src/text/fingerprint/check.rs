@@ -130,7 +130,6 @@ impl Check {
         self.has_direction().then(|| containment::count(sketch))
     }
 
-    /// The check, if it compares texts by themselves.
     pub fn of_texts(self) -> Result<Check> {
         if !self.is_of_points() {
             return Ok(self);

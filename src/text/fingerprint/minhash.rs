@@ -12,24 +12,7 @@
 //!
 //! Of each slot only the lowest b bits are kept (Li and König, "b-Bit Minwise Hashing", WWW 2010).
 //! Different elements agree in them by chance in 2^-b of all cases, and [`similarity`] corrects for that.
-//!
-//! ```
-//! use dupsieve_text::fingerprint::minhash::{MinHash, Permutations, similarity};
-//! use dupsieve_text::hash::Hash;
-//!
-//! let mut minhash = MinHash::new(Permutations::One, 512, 8);
-//! let mut sign = |from: u32, to: u32| {
-//!     (from..to).for_each(|element| minhash.add(Hash::Xxh3.of(&element.to_string())));
-//!     let mut signature = Vec::new();
-//!     minhash.finish(&mut signature);
-//!     signature
-//! };
-//! // The sets share 800 of 1200 elements.
-//! let estimate = similarity(&sign(0, 1000), &sign(200, 1200), 8);
-//! assert!((estimate - 800.0 / 1200.0).abs() < 0.1);
-//! ```
 
-/// Where the trials of a signature come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Permutations {
     One,

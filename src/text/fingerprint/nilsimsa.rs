@@ -7,14 +7,6 @@
 use std::fmt;
 
 /// A sketch of 256 bits, too wide for a segment: two of them can be [compared](Nilsimsa::score).
-///
-/// ```
-/// use dupsieve_text::fingerprint::Nilsimsa;
-///
-/// let one = Nilsimsa::of("the winter timetable of the ferry");
-/// let other = Nilsimsa::of("the summer timetable of the ferry");
-/// assert!(one.score(&other) > 30 && one.score(&one) == 128);
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Nilsimsa {
     /// Bit i is bit i mod 128 of word i / 128.

@@ -68,7 +68,6 @@ impl PageClock {
         !self.is_late
     }
 
-    /// Ends the page. Fails with [`Kind::BadData`] if it was late.
     pub fn finish(&self) -> Result<()> {
         if !self.is_late {
             return Ok(());

@@ -81,18 +81,14 @@ impl Reader {
             stop_words: HashSet::new(),
             cut: Cut::of(features),
         };
-        match features {
-            Features::Words { text, .. }
-            | Features::WordShingles { text, .. }
-            | Features::CharacterShingles { text, .. } => {
-                for word in text.stop_words.iter().flat_map(StopWords::iter) {
-                    text.normalise.apply(word, &mut reader.prepared);
-                    reader.stop_words.insert(reader.prepared.as_str().into());
-                }
-                reader.form = Form::Normal(text.normalise);
+        if let Some(text) = features.text() {
+            for word in text.stop_words.iter().flat_map(StopWords::iter) {
+                text.normalise.apply(word, &mut reader.prepared);
+                reader.stop_words.insert(reader.prepared.as_str().into());
             }
-            Features::WordCharacterShingles { .. } => reader.form = Form::WordCharacters,
-            _ => {}
+            reader.form = Form::Normal(text.normalise);
+        } else if let Features::WordCharacterShingles { .. } = features {
+            reader.form = Form::WordCharacters;
         }
         reader
     }
@@ -113,7 +109,6 @@ impl Reader {
         }
     }
 
-    /// The same of a text that is prepared so.
     fn each_of(&mut self, text: &str, form: Form, mut feature: impl FnMut(&str)) {
         let Reader { clock, prepared, stop_words, cut, .. } = self;
         let text = match form {

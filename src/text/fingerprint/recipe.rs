@@ -263,7 +263,7 @@ impl Recipe {
         Err(error.found(&self.name))
     }
 
-    fn takes_text(&self) -> bool {
+    pub(super) fn takes_text(&self) -> bool {
         !matches!(self.features, Features::Given { .. } | Features::Vectors | Features::External)
     }
 
@@ -280,33 +280,21 @@ impl Recipe {
         &self.features
     }
 
-    fn sketch(&self) -> Option<&SketchParts> {
+    pub(super) fn sketch(&self) -> Option<&SketchParts> {
         match &self.features {
-            Features::Words { text, .. }
-            | Features::WordShingles { text, .. }
-            | Features::CharacterShingles { text, .. } => Some(&text.sketch),
             Features::WhiteSpaceTokens { sketch }
             | Features::WordCharacterShingles { sketch, .. }
             | Features::Given { sketch } => Some(sketch),
-            Features::Vectors | Features::External => None,
-        }
-    }
-
-    pub(super) fn text(&self) -> Option<&Text> {
-        match &self.features {
-            Features::Words { text, .. }
-            | Features::WordShingles { text, .. }
-            | Features::CharacterShingles { text, .. } => Some(text),
-            _ => None,
+            features => features.text().map(|text| &text.sketch),
         }
     }
 
     pub fn normalise(&self) -> Option<&Normalise> {
-        self.text().map(|text| &text.normalise)
+        self.features.text().map(|text| &text.normalise)
     }
 
     pub fn has_classes(&self) -> bool {
-        matches!(&self.features, Features::Words { text, .. } if text.short_text.is_some())
+        self.features.text().is_some_and(|text| text.short_text.is_some())
     }
 
     pub fn is_external(&self) -> bool {
@@ -321,19 +309,19 @@ impl Recipe {
         if self.check.is_some_and(|it| !it.is_of_points()) && !self.takes_text() {
             return Err(bad("a check is made of texts"));
         }
-        let (text, length) = match &self.features {
-            Features::Words { text, unspaced_run, .. } => (Some(text), *unspaced_run),
-            Features::WordShingles { text, length, .. }
-            | Features::CharacterShingles { text, length } => (Some(text), Some(*length)),
-            Features::WordCharacterShingles { length, .. } => (None, Some(*length)),
-            _ => (None, None),
+        let length = match &self.features {
+            Features::Words { unspaced_run, .. } => *unspaced_run,
+            Features::WordShingles { length, .. }
+            | Features::CharacterShingles { length, .. }
+            | Features::WordCharacterShingles { length, .. } => Some(*length),
+            _ => None,
         };
         if length.is_some_and(|length| !(1..=LONGEST_SHINGLE).contains(&length)) {
             return Err(bad("a length out of range")
                 .expected(format!("1 to {LONGEST_SHINGLE}"))
                 .found(length.unwrap_or_default()));
         }
-        let Some(text) = text else { return Ok(()) };
+        let Some(text) = self.features.text() else { return Ok(()) };
         self.check_words(text)?;
         self.check_segmenter()?;
         if text.keywords.is_some_and(|keywords| !keywords.are_possible()) {

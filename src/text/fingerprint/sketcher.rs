@@ -50,23 +50,16 @@ impl Recipe {
     pub fn sketcher(&self) -> Result<Sketcher> {
         self.check_segmenter()?;
         let name = self.name().to_owned();
-        let (reader, parts) = match self.features() {
-            features @ (Features::Words { text, .. }
-            | Features::WordShingles { text, .. }
-            | Features::CharacterShingles { text, .. }) => {
-                (Some(Reader::new(features)), Parts::of(features, text))
-            }
-            features @ (Features::WhiteSpaceTokens { sketch }
-            | Features::WordCharacterShingles { sketch, .. }) => {
-                (Some(Reader::new(features)), Parts::plain(sketch))
-            }
-            Features::Given { sketch } => (None, Parts::plain(sketch)),
-            Features::Vectors => return Err(refusal(&name, "vectors")),
-            Features::External => return Err(refusal(&name, "fingerprints made elsewhere")),
+        let Some(sketch) = self.sketch() else {
+            let is_vector = self.takes_vectors();
+            let takes = if is_vector { "vectors" } else { "fingerprints made elsewhere" };
+            return Err(refusal(&name, takes));
         };
+        let features = self.features();
+        let reader = self.takes_text().then(|| Reader::new(features));
         let maker: Box<dyn Make> = match self.width() {
-            Width::W64 => Box::new(Maker::<u64>::new(parts)),
-            Width::W128 => Box::new(Maker::<u128>::new(parts)),
+            Width::W64 => Box::new(Maker::<u64>::new(sketch, features)),
+            Width::W128 => Box::new(Maker::<u128>::new(sketch, features)),
         };
         Ok(Sketcher { name, reader, maker })
     }
@@ -135,29 +128,6 @@ trait Make: fmt::Debug + Send + Sync {
     fn features(&mut self, features: &[(&str, f64)]) -> Result<Option<u128>>;
 }
 
-struct Parts<'r> {
-    sketch: &'r SketchParts,
-    weights: Weights,
-    text: Option<&'r Text>,
-    weigher: Weigher,
-}
-
-impl<'r> Parts<'r> {
-    /// Each occurrence weighs 1.
-    fn plain(sketch: &'r SketchParts) -> Parts<'r> {
-        Parts { sketch, weights: Weights::Tf, text: None, weigher: Weigher::Even }
-    }
-
-    fn of(features: &Features, text: &'r Text) -> Parts<'r> {
-        let weigher = match text.weights {
-            Weights::TfIdf => idf(text),
-            Weights::Speech => Weigher::Speech(Box::new(words(features).speech())),
-            _ => Weigher::Even,
-        };
-        Parts { sketch: &text.sketch, weights: text.weights, text: Some(text), weigher }
-    }
-}
-
 fn idf(text: &Text) -> Weigher {
     match &text.idf {
         Some(counts) => Weigher::Counted(counts.clone()),
@@ -178,8 +148,14 @@ struct Maker<F> {
 }
 
 impl<F: Fingerprint + Hashed> Maker<F> {
-    fn new(parts: Parts<'_>) -> Maker<F> {
-        let Parts { sketch, weights, text, weigher } = parts;
+    fn new(sketch: &SketchParts, features: &Features) -> Maker<F> {
+        let text = features.text();
+        let weights = text.map_or(Weights::Tf, |text| text.weights);
+        let weigher = match (weights, text) {
+            (Weights::TfIdf, Some(text)) => idf(text),
+            (Weights::Speech, _) => Weigher::Speech(Box::new(words(features).speech())),
+            _ => Weigher::Even,
+        };
         let keywords = text.and_then(|text| text.keywords);
         let short = text.and_then(|text| Some(Short::new(text.short_text?, idf(text))));
         let halves = text.is_some_and(|text| text.short_words == ShortWords::Half);

@@ -20,16 +20,6 @@ use crate::fingerprint::{Check, Width};
 const ALGORITHM: u32 = 1;
 
 /// What made a fingerprint. Fingerprints can be compared only if their stamps are equal.
-///
-/// ```
-/// use dupsieve_text::fingerprint::Recipe;
-///
-/// let words = Recipe::named("words", None)?.stamp();
-/// let shingles = Recipe::named("shingles", None)?.stamp();
-/// assert_ne!(words, shingles);
-/// assert_eq!(words, Recipe::named("words-1", None)?.stamp()); // the same recipe
-/// # Ok::<(), dupsieve_base::Error>(())
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Stamp {
@@ -40,7 +30,6 @@ pub struct Stamp {
 /// What does not decide fingerprints of whole texts.
 const BESIDE: [&str; 5] = ["boilerplate", "bands", "digests", "passages", "key"];
 
-/// The hash of the digests of texts.
 const DIGESTS: &str = "xxh3-128";
 
 /// What is kept of texts to find passages: words as 32 bits of a hash, and anchors of runs of ten words, one in each 41 runs.
@@ -58,7 +47,7 @@ impl Recipe {
         if *self.features() != Features::External {
             part("algorithm", json!(ALGORITHM));
         }
-        if let Some(text) = self.text() {
+        if let Some(text) = self.features().text() {
             let words = !matches!(self.features(), Features::CharacterShingles { .. });
             part("unicode", unicode(text, words));
             if words {
@@ -75,7 +64,7 @@ impl Recipe {
             let normalization = normalization();
             let mut check = json!({ "signature": check, "normalization": normalization });
             // Signatures were once made of whole texts.
-            if self.text().is_some_and(|text| text.boilerplate.is_some()) {
+            if self.features().text().is_some_and(|text| text.boilerplate.is_some()) {
                 check["boilerplate"] = json!("dropped");
             }
             part("check", check);
@@ -107,7 +96,6 @@ impl Recipe {
 }
 
 impl Stamp {
-    /// The stamp that `text` holds.
     pub fn parse(text: &str) -> Result<Stamp> {
         let bad = || {
             let start: String = text.chars().take(80).collect();
@@ -138,22 +126,18 @@ impl Stamp {
         Stamp { text: canonical(parts), width: self.width }
     }
 
-    /// The check whose signatures are beside the fingerprints.
     pub fn check(&self) -> Result<Option<Check>> {
         self.value()["check"]["signature"].as_str().map(str::parse).transpose()
     }
 
-    /// The bands whose keys are beside the fingerprints, as `lsh` writes their names.
     pub fn bands(&self) -> Option<String> {
         self.value()["bands"]["keys"].as_str().map(str::to_owned)
     }
 
-    /// Whether the digests of the texts are beside the fingerprints.
     pub fn has_digests(&self) -> bool {
         self.value()["digests"] == DIGESTS
     }
 
-    /// Whether the words of the texts are beside the fingerprints.
     pub fn has_passages(&self) -> bool {
         self.value()["passages"]["words"] == PASSAGES
     }
@@ -194,7 +178,6 @@ impl Stamp {
         parts
     }
 
-    /// The stamp as it is written.
     pub fn as_str(&self) -> &str {
         &self.text
     }

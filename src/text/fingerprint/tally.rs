@@ -63,7 +63,6 @@ impl<F: Copy + Ord + Hash> Tally<F> {
     }
 }
 
-/// What a feature weighs that occurs `count` times, when one occurrence weighs `each`.
 fn weigh(weights: Weights, count: u64, each: i64) -> i64 {
     match weights {
         Weights::Tf | Weights::TfIdf | Weights::Speech => {
@@ -103,7 +102,6 @@ pub(super) fn is_short<F>(weighed: &[(F, i64)], below: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fingerprint::recipe::KeywordShare;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -123,15 +121,6 @@ mod tests {
     }
 
     #[test]
-    fn keywords_go_by_number_or_by_length() {
-        let features: Vec<(u64, i64)> = (0..40).map(|hash| (hash, hash as i64)).collect();
-        let share = Keywords::ByLength(KeywordShare { percent: 10, least: 3 });
-        assert_eq!(tally(Weights::Tf, Some(share), &features).len(), 4);
-        assert_eq!(tally(Weights::Tf, Some(share), &features[..20]).len(), 3);
-        assert_eq!(tally(Weights::Tf, Some(Keywords::Fixed(2)), &features), [(38, 38), (39, 39)]);
-    }
-
-    #[test]
     fn the_effective_number_of_equal_weights_is_their_number() {
         let equal = [((), 3 * ONE); 50];
         assert!(is_short(&equal, 51) && !is_short(&equal, 50) && is_short(&equal[1..], 50));
@@ -147,12 +136,7 @@ mod tests {
             keywords in prop::option::of(1..25_usize),
             each in 0..3 * ONE,
         ) {
-            let weights = [
-                Weights::Uniform,
-                Weights::Tf,
-                Weights::RaisedTf,
-            ];
-            for weights in weights {
+            for weights in [Weights::Uniform, Weights::Tf, Weights::RaisedTf] {
                 let mut counts = BTreeMap::new();
                 hashes.iter().for_each(|&hash| *counts.entry(hash).or_insert(0_u64) += 1);
                 let mut expected: Vec<(u64, i64)> = counts

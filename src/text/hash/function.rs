@@ -25,7 +25,6 @@ pub enum Hash {
 
 /// An integer as wide as a hash: `u64` or `u128`.
 pub trait Hashed: Sized {
-    /// The `hash` of `feature`, as wide as the type.
     fn hashed(hash: Hash, feature: &str) -> Self;
 }
 

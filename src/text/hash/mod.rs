@@ -3,14 +3,6 @@
 //! [`enum@Hash`] is the list that recipes name. XXH3 is our own choice; the others are those of libraries
 //! whose fingerprints can be reproduced here bit for bit. [`lookup2`] and [`one_at_a_time`] are Jenkins' older
 //! hashes of 32 bits, too narrow for a fingerprint. Imports nothing of the crate. Start with `function.rs`.
-//!
-//! ```
-//! use dupsieve_text::hash::Hash;
-//!
-//! let narrow: u64 = Hash::Md5.of("word");
-//! let wide: u128 = Hash::Md5.of("word");
-//! assert_eq!(narrow, wide as u64);
-//! ```
 
 mod charikar;
 mod function;

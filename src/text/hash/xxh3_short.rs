@@ -78,7 +78,6 @@ fn of_16([first, last]: [u64; 2], length: usize) -> u64 {
     avalanche(sum.wrapping_add(folded(first, last)))
 }
 
-/// The halves of a product, folded.
 #[inline(always)]
 fn folded(one: u64, another: u64) -> u64 {
     let product = u128::from(one) * u128::from(another);

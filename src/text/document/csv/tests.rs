@@ -31,12 +31,8 @@ fn largest_portion(bytes: &[u8], options: &ReadOptions) -> usize {
     largest
 }
 
-fn read_all(csv: &str) -> Vec<(u64, String)> {
-    read_with(csv.as_bytes(), &ReadOptions::default()).unwrap().records
-}
-
-fn told(line: u64, what: &str) -> (u64, String) {
-    (line, what.to_owned())
+fn read_all(csv: &str) -> Outcome {
+    read_with(csv.as_bytes(), &ReadOptions::default()).unwrap()
 }
 
 #[test]
@@ -44,16 +40,16 @@ fn long_records_are_passed_over_with_what_is_in_quotes() {
     let options = ReadOptions { max_record_bytes: 100, ..ReadOptions::default() };
     let long = "x".repeat(300);
     let csv = format!("id,text\n1,a\n2,{long}\n3,b\n");
-    let records = read_with(csv.as_bytes(), &options).unwrap().records;
-    assert_eq!(records, [told(2, "1|a"), told(3, &format!("! {}", too_long(100))), told(4, "3|b")]);
+    let bad = format!("! {}", too_long(100));
+    let read = read_with(csv.as_bytes(), &options).unwrap();
+    assert_eq!(read.lines(), [(2, "1|a"), (3, &bad), (4, "3|b")]);
     // Lines in quotes, commas and doubled quotes among them, are no records.
     let inner = "4,\"\"no page\n".repeat(30);
     let csv = format!("id,text\n1,a\n2,\"{inner}\"\n3,b\n");
     for portion_bytes in [1, 7, 1 << 20] {
         let options = ReadOptions { portion_bytes, ..options.clone() };
-        let records = read_with(csv.as_bytes(), &options).unwrap().records;
-        let expected = [told(2, "1|a"), told(3, &format!("! {}", too_long(100))), told(34, "3|b")];
-        assert_eq!(records, expected);
+        let read = read_with(csv.as_bytes(), &options).unwrap();
+        assert_eq!(read.lines(), [(2, "1|a"), (3, &bad), (34, "3|b")]);
     }
 }
 
@@ -63,18 +59,13 @@ fn lines_behind_endless_quotes_are_read_beyond_the_longest_record() {
     let csv = format!("\u{feff}id,text\n1,a\n2,\"open\n3,b\n{lines}500,y\n501,z");
     for (max_record_bytes, portion_bytes) in [(100, 1), (100, 1 << 20), (64 << 20, 1 << 20)] {
         let options = ReadOptions { max_record_bytes, portion_bytes, ..ReadOptions::default() };
-        let records = read_with(csv.as_bytes(), &options).unwrap().records;
-        let expected: Vec<(u64, String)> = (1..502)
-            .map(|id| match id {
-                1 => told(2, "1|a"),
-                2 => told(3, "! quotes are not closed"),
-                3 => told(4, "3|b"),
-                500 => told(501, "500|y"),
-                501 => told(502, "501|z"),
-                id => told(id + 1, &format!("{id}|page {id}")),
-            })
-            .collect();
-        assert_eq!(records, expected, "{max_record_bytes} {portion_bytes}");
+        let read = read_with(csv.as_bytes(), &options).unwrap();
+        assert!(read.records.iter().map(|(position, _)| position.line).eq(2..503));
+        let said = read.said();
+        assert_eq!(said[..3], ["1|a", "! quotes are not closed", "3|b"]);
+        let pages = (4..500).map(|id| format!("{id}|page {id}"));
+        assert!(said[3..499].iter().copied().eq(pages), "{max_record_bytes} {portion_bytes}");
+        assert_eq!(said[499..], ["500|y", "501|z"]);
     }
 }
 
@@ -82,10 +73,9 @@ fn lines_behind_endless_quotes_are_read_beyond_the_longest_record() {
 fn quotes_that_are_never_closed_take_linear_time() {
     let lines = 200_000;
     let csv = format!("id,text\n1,a\n{}", "x\",\",b\n".repeat(lines));
-    let records = read_all(&csv);
-    assert_eq!(records.len(), 1 + lines);
-    assert_eq!(records[0], told(2, "1|a"));
-    assert!(records[1..].iter().all(|(_, told)| told == "! quotes are not closed"));
+    let read = read_all(&csv);
+    assert_eq!((read.records.len(), read.lines()[0]), (1 + lines, (2, "1|a")));
+    assert!(read.said()[1..].iter().all(|said| *said == "! quotes are not closed"));
     // What they leave of a file comes in portions.
     let portion_bytes = 1 << 12;
     let options = ReadOptions { portion_bytes, ..ReadOptions::default() };
@@ -98,7 +88,7 @@ fn quotes_that_are_never_closed_take_linear_time() {
 fn a_header_may_have_many_columns() {
     let wide = (0..10_000).map(|column| format!("c{column}")).collect::<Vec<_>>().join(",");
     let csv = format!("id,text,{wide}\n7,a{}\n", ",".repeat(10_000));
-    assert_eq!(read_all(&csv), [told(2, "7|a")]);
+    assert_eq!(read_all(&csv).lines(), [(2, "7|a")]);
     assert_eq!(read_with(b"", &ReadOptions::default()).unwrap(), Outcome::default());
 }
 
@@ -113,10 +103,9 @@ proptest! {
             csv += &format!("{id},\"{}\"\r\n", text.replace('"', "\"\""));
         }
         let options = ReadOptions { portion_bytes, ..ReadOptions::default() };
-        let records = read_with(csv.as_bytes(), &options).unwrap().records;
-        let read: Vec<String> = records.into_iter().map(|(_, told)| told).collect();
         let expected: Vec<String> =
             texts.iter().enumerate().map(|(id, text)| format!("{id}|{text}")).collect();
-        prop_assert_eq!(read, expected);
+        let read = read_with(csv.as_bytes(), &options).unwrap();
+        prop_assert_eq!(read.said(), expected);
     }
 }

@@ -4,23 +4,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parquet::file::reader::Length;
 
-use super::file::{AnyColumn, AnyPlace, ParquetGroups};
+use super::file::{AnyColumn, AnyPlace, ParquetGroups, Wanted};
 use super::opened::bytes_of;
-use super::places::{Wanted, places};
 use super::rows::{RowPortion, bytes};
 use crate::document::fields::ReadOptions;
 use crate::document::inputs::Input;
 use crate::document::reason::too_long;
 use crate::document::record::Position;
 use crate::document::records::{Cutter, Portion};
+use crate::document::source::Source;
 use crate::document::value::Value;
 use crate::error::Result;
 use crate::progress::{self, Activity};
 use crate::results::trying;
 
 const MOST_ROWS: usize = 4096;
-/// How many columns are named where one is missing, and how many are looked at for their first rows.
-const NAMED: usize = 100;
+/// How many columns are looked at for their first rows.
 const MOST_COLUMNS: usize = 500;
 
 pub(in crate::document) struct ParquetCutter<'a> {
@@ -28,10 +27,8 @@ pub(in crate::document) struct ParquetCutter<'a> {
     options: &'a ReadOptions,
     progress: &'a AtomicU64,
     file: ParquetGroups,
-    /// Those of the fields.
     places: [Option<AnyPlace>; 4],
     columns: Option<[Option<AnyColumn>; 4]>,
-    /// How many rows of the current row group are left.
     left: u64,
     next: Position,
     /// The bytes of the file, and how many of them are part of the progress.
@@ -50,8 +47,7 @@ impl<'a> ParquetCutter<'a> {
         let opened = bytes_of(input)?;
         let bytes = opened.len();
         let of = trying(path, || ParquetGroups::open(opened, options.max_record_bytes))?;
-        let find = |field: &str, wanted| of.find(field, wanted);
-        let places = places(&options.fields, path, &of.names(NAMED), find)?;
+        let places = of.places(&options.fields, path)?;
         Ok(ParquetCutter {
             input,
             options,
@@ -66,7 +62,6 @@ impl<'a> ParquetCutter<'a> {
         })
     }
 
-    /// Counts the bytes of the file up to here as read.
     fn advance(&mut self, to: u64) {
         let more = to.min(self.bytes).saturating_sub(self.passed);
         self.progress.fetch_add(more, Ordering::Relaxed);
@@ -126,7 +121,7 @@ impl Cutter for ParquetCutter<'_> {
         Ok(Some(Box::new(RowPortion { first, rows })))
     }
 
-    fn contents(&self) -> Option<u128> {
+    fn source(&self) -> Option<&Source<'_>> {
         None
     }
 }

@@ -1,14 +1,43 @@
-//! A Parquet file, row group by row group.
+//! A Parquet file: which columns have the fields, and its values, row group by row group.
 
-use parquet::errors::ParquetError;
+use std::path::Path;
+
+use parquet::errors::Result as ParquetResult;
 
 use super::column::{Column, Place};
 use super::list::{self, ListColumn};
 use super::opened::Opened;
-use super::places::Wanted;
 use super::rows::held_bytes;
+use crate::document::fields::Fields;
 use crate::document::value::Value;
+use crate::error::{Error, Kind, Result};
 use crate::results::ParquetFile;
+
+/// How many columns are named where one is missing.
+const SHOWN: usize = 12;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Texts, whole numbers and times.
+    Text,
+    /// Those, and numbers with a fraction.
+    Number,
+    /// Lists of numbers with a fraction.
+    Vector,
+}
+
+fn wanted(fields: &Fields, field: &str) -> (Wanted, &'static str) {
+    let numbers = "text, numbers or times";
+    match field {
+        _ if field == fields.id => (Wanted::Number, "text, whole numbers or UUIDs"),
+        _ if field == fields.text && fields.vectors => {
+            (Wanted::Vector, "lists of floating-point numbers")
+        }
+        _ if field == fields.text => (Wanted::Text, numbers),
+        _ if Some(field) == fields.key.as_deref() => (Wanted::Text, "text or whole numbers"),
+        _ => (Wanted::Number, numbers),
+    }
+}
 
 pub(super) struct ParquetGroups {
     file: ParquetFile<Opened>,
@@ -31,7 +60,7 @@ pub(super) enum AnyColumn {
 }
 
 impl ParquetGroups {
-    pub(super) fn open(bytes: Opened, max_bytes: usize) -> Result<ParquetGroups, ParquetError> {
+    pub(super) fn open(bytes: Opened, max_bytes: usize) -> ParquetResult<ParquetGroups> {
         Ok(ParquetGroups { file: ParquetFile::new(bytes)?, opened: 0, at: 0, max_bytes })
     }
 
@@ -40,8 +69,37 @@ impl ParquetGroups {
         columns.iter().take(most).map(|column| column.path().string()).collect()
     }
 
+    pub(super) fn places(&self, fields: &Fields, path: &Path) -> Result<[Option<AnyPlace>; 4]> {
+        let place = |field: &str| {
+            let (wanted, expected) = wanted(fields, field);
+            match self.find(field, wanted) {
+                Some(Ok(place)) => Ok(place),
+                Some(Err(found)) => {
+                    Err(Error::new(Kind::BadData, "a column cannot be read as a field")
+                        .at(path)
+                        .expected(format!("{expected} in {field:?}"))
+                        .found(found))
+                }
+                None => {
+                    let mut names = self.names(SHOWN + 1);
+                    if names.len() > SHOWN {
+                        names[SHOWN] = "...".to_owned();
+                    }
+                    let error = Error::new(Kind::BadData, "the file lacks a column").at(path);
+                    let error = error.expected(format!("{field:?}")).found(names.join(", "));
+                    Err(fields.missing(field, error))
+                }
+            }
+        };
+        fields.places(|field| self.find(field, Wanted::Number).is_some(), place)
+    }
+
     /// Where the column of a field is; or what that holds, if the field cannot be made of it.
-    pub(super) fn find(&self, field: &str, wanted: Wanted) -> Option<Result<AnyPlace, String>> {
+    pub(super) fn find(
+        &self,
+        field: &str,
+        wanted: Wanted,
+    ) -> Option<std::result::Result<AnyPlace, String>> {
         let schema = self.file.metadata().schema_descr();
         Some(match wanted {
             Wanted::Vector => list::find(schema, field)?.map(AnyPlace::Vectors),
@@ -50,7 +108,7 @@ impl ParquetGroups {
     }
 
     /// Opens the next row group that has rows, and returns how many.
-    pub(super) fn next(&mut self) -> Result<Option<u64>, ParquetError> {
+    pub(super) fn next(&mut self) -> ParquetResult<Option<u64>> {
         while self.opened < self.file.groups() {
             let group = self.file.group(self.opened);
             self.opened += 1;
@@ -62,7 +120,7 @@ impl ParquetGroups {
         Ok(None)
     }
 
-    pub(super) fn column(&self, place: &AnyPlace) -> Result<AnyColumn, ParquetError> {
+    pub(super) fn column(&self, place: &AnyPlace) -> ParquetResult<AnyColumn> {
         let group = self.file.group(self.opened - 1);
         Ok(match *place {
             AnyPlace::Values(place) => {
@@ -82,7 +140,7 @@ impl ParquetGroups {
 
 impl AnyColumn {
     /// The value of the next row; none for null.
-    pub(super) fn next(&mut self) -> Result<Option<Value<'static>>, ParquetError> {
+    pub(super) fn next(&mut self) -> ParquetResult<Option<Value<'static>>> {
         match self {
             AnyColumn::Values(column) => column.next(),
             AnyColumn::Vectors(lists) => lists.next(),

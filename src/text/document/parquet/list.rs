@@ -29,7 +29,6 @@ use crate::results::RowGroup;
 /// The most values of the pages from which a row is decoded. A page can say in few bytes that it has billions.
 const MOST_VALUES: u64 = 32 << 20;
 
-/// The leaf of the column of a field.
 pub(super) fn find(schema: &SchemaDescriptor, field: &str) -> Option<Result<usize, String>> {
     let is_of_field = |column: &ColumnDescriptor| {
         let path = column.path().string();

@@ -38,17 +38,6 @@ pub(super) fn bytes(value: &Value<'_>) -> usize {
     }
 }
 
-/// A value that is a text, a number or a time, as a text. Times are seconds since 1970.
-pub(in crate::document) fn shown<'v>(value: &'v Value<'_>) -> Option<Cow<'v, str>> {
-    Some(match value {
-        Value::Text(text) => Cow::Borrowed(text),
-        Value::Integer(number) => number.to_string().into(),
-        Value::Moment { seconds, .. } | Value::Day(seconds) => seconds.to_string().into(),
-        Value::Float(number) => number.to_string().into(),
-        _ => return None,
-    })
-}
-
 #[derive(Debug)]
 pub(super) struct RowPortion {
     pub(super) first: Position,

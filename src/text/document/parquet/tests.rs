@@ -16,6 +16,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
+use tempfile::TempPath;
 
 use super::ParquetCopy;
 use crate::document::sample::{Outcome, read_file};
@@ -23,6 +24,10 @@ use crate::document::{
     Content, Document, Fields, Format, Inputs, OrderBy, OrderField, OrderKey, ReadOptions,
 };
 use crate::error::{Kind, Result};
+
+fn new_file() -> TempPath {
+    tempfile::Builder::new().suffix(".parquet").tempfile().unwrap().into_temp_path()
+}
 
 /// Writes what a column of a row group has.
 type Leaf = Box<dyn FnOnce(&mut SerializedColumnWriter<'_>)>;
@@ -141,7 +146,7 @@ fn rows_are_pages_and_nulls_are_missing_fields() {
             "! the id holds a tab, CR, LF or NUL: \"e\\tf\"",
         ];
         assert_eq!(by_url.said(), expected, "{compression}");
-        assert!(by_url.records.iter().map(|(line, _)| *line).eq(1..=5));
+        assert!(by_url.lines().into_iter().map(|(line, _)| line).eq(1..=5));
         let by_number = read_all(&path, fields("number"), 1).unwrap();
         assert_eq!(by_number.said()[4], "5 five 4", "{compression}");
     }
@@ -149,8 +154,7 @@ fn rows_are_pages_and_nulls_are_missing_fields() {
 
 #[test]
 fn columns_that_are_missing_or_lists_are_named() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.parquet");
+    let path = new_file();
     write_rows(&path, Compression::SNAPPY);
     for (field, expected) in [
         ("url", "number, text, meta.url, meta.at, tags"),
@@ -186,8 +190,7 @@ fn read_ids(path: &Path, declared: &str, ids: &[i64]) -> Result<Vec<String>> {
 
 #[test]
 fn whole_numbers_are_the_ids_that_json_has() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.parquet");
+    let path = new_file();
     let numbers = [0, 1, 255, i64::from(i32::MAX), -1, i64::from(i32::MIN), i64::MAX, i64::MIN];
     let [signed_32, unsigned_32, signed_64, unsigned_64]: [fn(i64) -> String; 4] = [
         |number| (number as i32).to_string(),
@@ -225,8 +228,7 @@ fn whole_numbers_are_the_ids_that_json_has() {
 
 #[test]
 fn numbers_that_mean_something_else_are_no_ids() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.parquet");
+    let path = new_file();
     for (declared, found) in [
         ("int32 id (DECIMAL(9,2))", "decimal numbers"),
         ("int64 id (DECIMAL(18,1))", "decimal numbers"),
@@ -244,8 +246,7 @@ fn numbers_that_mean_something_else_are_no_ids() {
 
 #[test]
 fn numbers_with_a_fraction_put_rows_in_order_and_are_no_ids() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.parquet");
+    let path = new_file();
     let schema =
         "required binary id (STRING); required binary text (STRING); optional double score;";
     let names = || leaf::<ByteArrayType>(texts(["a", "b", "c", "d"]), None, None);
@@ -268,8 +269,7 @@ fn numbers_with_a_fraction_put_rows_in_order_and_are_no_ids() {
 /// A file with any byte changed, or any part of its end missing, gives rows or an error, and ends.
 #[test]
 fn damage_ends_with_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.parquet");
+    let path = new_file();
     write_rows(&path, Compression::SNAPPY);
     let whole = fs::read(&path).unwrap();
     let mut failed = 0;
@@ -288,8 +288,7 @@ fn damage_ends_with_an_error() {
 /// Lengths that a file declares are not believed: a group of many gigabytes that is not there ends with an error at once.
 #[test]
 fn declared_lengths_reserve_no_memory() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.parquet");
+    let path = new_file();
     write_rows(&path, Compression::ZSTD(ZstdLevel::default()));
     let whole = fs::read(&path).unwrap();
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&File::open(&path).unwrap());
@@ -326,8 +325,7 @@ fn ten_thousand_columns_and_deep_lists_are_passed_over() {
     let wide: String = (0..10_000).map(|at| format!("optional int64 c{at};")).collect();
     let schema =
         format!("required binary id (STRING); {wide} {deep} required binary text (STRING);");
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.parquet");
+    let path = new_file();
     let text = || leaf::<ByteArrayType>(texts(["a b"]), None, None);
     let none = (0..10_001).map(|_| leaf::<Int64Type>(vec![], Some(vec![0]), Some(vec![0])));
     let leaves = [text()].into_iter().chain(none).chain([text()]).collect();
@@ -371,7 +369,6 @@ fn write_nested(path: &Path, groups: usize) {
     write(path, NESTED, properties, (0..groups).map(group).collect());
 }
 
-/// All rows of a file as texts, in all columns.
 fn rows_of(path: &Path) -> Vec<String> {
     let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
     reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
@@ -379,11 +376,10 @@ fn rows_of(path: &Path) -> Vec<String> {
 
 #[test]
 fn rows_are_copied_with_lists_and_groups() {
-    let folder = tempfile::tempdir().unwrap();
-    let [input, output] = ["in.parquet", "out.parquet"].map(|name| folder.path().join(name));
+    let [input, output] = [new_file(), new_file()];
     write_nested(&input, 3);
     let all = rows_of(&input);
-    let found = || Inputs::find(std::slice::from_ref(&input), Format::Parquet).unwrap();
+    let found = || Inputs::find(&[input.to_path_buf()], Format::Parquet).unwrap();
     // None of the second row group.
     for step in [1, 2, 3, 64, 699] {
         let rows: Vec<u64> =
@@ -418,10 +414,9 @@ fn rows_are_copied_with_lists_and_groups() {
 
 #[test]
 fn rows_are_copied_with_other_texts() {
-    let folder = tempfile::tempdir().unwrap();
-    let [input, output] = ["in.parquet", "out.parquet"].map(|name| folder.path().join(name));
+    let [input, output] = [new_file(), new_file()];
     write_nested(&input, 3);
-    let inputs = Inputs::find(std::slice::from_ref(&input), Format::Parquet).unwrap();
+    let inputs = Inputs::find(&[input.to_path_buf()], Format::Parquet).unwrap();
     let file = &inputs.files()[0];
     let copy = |out, text| {
         let mut copy = ParquetCopy::like(file, out, &output)?;
@@ -464,8 +459,7 @@ fn of_vectors(text: &str) -> Fields {
 
 #[test]
 fn lists_of_numbers_are_vectors() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("lists.parquet");
+    let path = new_file();
     let vectors = |portion_bytes| read_all(&path, of_vectors("vector"), portion_bytes);
     let usual = "optional group vector (LIST) { repeated group list { optional float element; } }";
     let levels = [(3, true), (3, false), (1, true), (0, true), (2, true), (3, false), (3, true)];
@@ -495,8 +489,7 @@ fn lists_of_numbers_are_vectors() {
 
 #[test]
 fn columns_that_are_no_lists_of_numbers_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("pages.parquet");
+    let path = new_file();
     write_nested(&path, 1);
     for (field, said) in [
         ("tags", "lists of values of type BYTE_ARRAY"),
@@ -511,8 +504,7 @@ fn columns_that_are_no_lists_of_numbers_are_refused() {
 /// A page that takes too much costs its rows, and no other; a dictionary those that name its values.
 #[test]
 fn rows_of_pages_that_take_too_much_are_told_and_the_others_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.parquet");
+    let path = new_file();
     for (kind, has_dictionary) in [("required", false), ("optional", false), ("optional", true)] {
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
@@ -535,8 +527,7 @@ fn rows_of_pages_that_take_too_much_are_told_and_the_others_read() {
             let options =
                 ReadOptions { portion_bytes, max_record_bytes: 1 << 20, ..ReadOptions::default() };
             let outcome = read_file(&path, &options, &shown).unwrap();
-            let bad: Vec<_> =
-                outcome.records.iter().filter(|(_, it)| it.starts_with('!')).collect();
+            let bad = outcome.reasons();
             assert!(bad.iter().any(|(line, _)| *line == 5), "{kind} {has_dictionary}: {bad:?}");
             assert!(bad.iter().all(|it| it.1.contains("a page that is larger than pages may be")));
             let lost = if has_dictionary { 10 } else { 1 };

@@ -3,6 +3,8 @@
 
 use std::io::{self, BufRead, Error, ErrorKind, Read};
 
+use super::codec::ZSTD;
+
 /// The most memory that a small frame may ask for, as a power of two: 128 MiB, the default of `zstd`.
 const WINDOW_LOG_MAX: u32 = 27;
 
@@ -10,8 +12,6 @@ const WINDOW_LOG_MAX: u32 = 27;
 const DICTIONARY_FRAME: &[u8] = &[0x5d, 0x2a, 0x4d, 0x18];
 
 const DICTIONARY: &[u8] = &[0x37, 0xa4, 0x30, 0xec];
-
-const FRAME: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
 const MAX_DICTIONARY_BYTES: u64 = 16 << 20;
 
@@ -35,7 +35,7 @@ pub(super) fn dictionary(packed: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let length = u64::from(u32::from_le_bytes([head[4], head[5], head[6], head[7]]));
     let (mut packed, mut content) = (packed.take(length), Vec::new());
     packed.by_ref().take(4).read_to_end(&mut content)?;
-    let has_dictionary = content.starts_with(DICTIONARY) || content.starts_with(FRAME);
+    let has_dictionary = content.starts_with(DICTIONARY) || content.starts_with(ZSTD);
     match has_dictionary {
         true => at_most(&mut packed, &mut content)?,
         // Anything may stand in such a frame, for whoever knows it.

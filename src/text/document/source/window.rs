@@ -2,13 +2,14 @@
 
 use std::io;
 
+use super::codec::ZSTD;
 use crate::error::{Error, Kind};
 
 /// The bytes that a frame which begins with `head` refers back to; `None` if it is no frame, or one without data.
 ///
 /// `28 b5 2f fd 04 a8`: neither a single segment nor a length, and a window of 2^(10 + 21) bytes.
 pub(super) fn needed(head: &[u8]) -> Option<u64> {
-    let rest = head.strip_prefix(&[0x28, 0xb5, 0x2f, 0xfd])?;
+    let rest = head.strip_prefix(ZSTD)?;
     let (&descriptor, rest) = rest.split_first()?;
     let is_single = descriptor & 0x20 != 0;
     let (window, rest) = match is_single {

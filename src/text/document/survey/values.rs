@@ -3,17 +3,11 @@
 use serde_json::Value as Json;
 
 use crate::document::csv;
+use crate::document::value::Value;
 
 const DEEPEST: usize = 4;
 
-#[derive(Clone, Copy)]
-pub(super) enum Value<'a> {
-    Text(&'a str),
-    /// A number with a fraction, which can be a time and no id.
-    Fraction(&'a str),
-}
-
-type Each<'a> = &'a mut dyn FnMut(&str, Value<'_>);
+type Each<'a> = &'a mut dyn FnMut(&str, &Value<'_>);
 
 pub(super) fn jsonl(text: &str, most: u64, each: Each<'_>) -> u64 {
     let mut records = 0;
@@ -31,9 +25,11 @@ pub(super) fn jsonl(text: &str, most: u64, each: Each<'_>) -> u64 {
 
 fn walk(value: &Json, name: &str, depth: usize, each: Each<'_>) {
     match value {
-        Json::String(text) => each(name, Value::Text(text)),
-        Json::Number(number) if number.is_f64() => each(name, Value::Fraction(&number.to_string())),
-        Json::Number(number) => each(name, Value::Text(&number.to_string())),
+        Json::String(text) => each(name, &Value::Text(text.into())),
+        Json::Number(number) => {
+            let fraction = || Value::Float(number.as_f64().unwrap_or_default());
+            each(name, &number.as_i128().map_or_else(fraction, Value::Integer));
+        }
         Json::Object(fields) if depth > 0 => {
             for (field, value) in fields {
                 match name {
@@ -61,7 +57,7 @@ fn table(mut rows: impl Iterator<Item = Vec<String>>, most: u64, each: Each<'_>)
     let mut records = 0;
     for values in rows.take(most as usize) {
         records += 1;
-        names.iter().zip(&values).for_each(|(name, value)| each(name, Value::Text(value)));
+        names.iter().zip(&values).for_each(|(name, value)| each(name, &Value::Text(value.into())));
     }
     records
 }

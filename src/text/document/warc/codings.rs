@@ -12,7 +12,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 
 use super::http::Response;
 use crate::document::reason::{Reason, too_long};
-use crate::document::source::zstd_decoder;
+use crate::document::source::{GZIP, ZSTD, zstd_decoder};
 
 const MAX_CODINGS: usize = 4;
 
@@ -83,9 +83,6 @@ impl Coding {
         }
     }
 }
-
-const GZIP: &[u8] = &[0x1f, 0x8b];
-const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
 fn is_zlib(body: &[u8]) -> bool {
     matches!(body, [a, b, ..] if a & 15 == 8 && (256 * u16::from(*a) + u16::from(*b)) % 31 == 0)

@@ -280,12 +280,12 @@ impl Cutter for WarcCutter<'_> {
         Ok(Some(Box::new(WarcPortion { archive, first, cuts, bytes, max_bytes })))
     }
 
+    fn source(&self) -> Option<&Source<'_>> {
+        Some(&self.source)
+    }
+
     fn damage(&self) -> Option<Damage> {
         let cut = || self.is_cut.then(|| Damage::new(self.source.position(), self.source.rest()));
         self.source.damage().or_else(cut)
-    }
-
-    fn contents(&self) -> Option<u128> {
-        self.source.contents()
     }
 }

@@ -37,7 +37,6 @@ impl<'a> Response<'a> {
     }
 }
 
-/// Whether a link with these parameters is the canonical one.
 fn is_canonical(parameters: &str) -> bool {
     parameters.to_ascii_lowercase().split(';').any(|parameter| {
         let rel = parameter.trim().strip_prefix("rel").and_then(|it| it.trim().strip_prefix('='));

@@ -172,18 +172,22 @@ impl<'a> RecordedPage<'a> {
     }
 
     fn of_http(response: Response<'a>) -> Result<RecordedPage<'a>, NoPage> {
-        if !response.is_success() {
-            return Err(NoPage::Skipped(Skip::Status));
+        match response.is_success() {
+            true => RecordedPage::with(response.headers.get("Content-Type"), Body::Http(response)),
+            false => Err(NoPage::Skipped(Skip::Status)),
         }
-        let content_type = response.headers.get("Content-Type");
-        let medium = Medium::of(content_type)?;
-        Ok(RecordedPage { medium, charset: charset_of(content_type), body: Body::Http(response) })
     }
 
     fn plain(head: Head<'a>, block: &'a [u8]) -> Result<RecordedPage<'a>, NoPage> {
-        let content_type = head.field("Content-Type");
-        let medium = Medium::of(content_type)?;
-        Ok(RecordedPage { medium, charset: charset_of(content_type), body: Body::Plain(block) })
+        RecordedPage::with(head.field("Content-Type"), Body::Plain(block))
+    }
+
+    fn with(content_type: Option<&'a [u8]>, body: Body<'a>) -> Result<RecordedPage<'a>, NoPage> {
+        Ok(RecordedPage {
+            medium: Medium::of(content_type)?,
+            charset: charset_of(content_type),
+            body,
+        })
     }
 
     /// The text, and the address that the page names as canonical, in the header of HTTP or in the page.

@@ -23,7 +23,6 @@ const REPLACED: [&str; 9] = [
     "Content-Length",
 ];
 
-/// A payload that a record has or refers to.
 #[derive(Debug)]
 pub struct Payload {
     /// Hash of the digest, as the record says it or, if it says none, of SHA-1.
@@ -130,7 +129,6 @@ pub fn revisit(record: &[u8], original: &Original) -> Option<Vec<u8>> {
     Some(revisit)
 }
 
-/// The head of a record of WARC and its block, which is there as a whole.
 fn divided(record: &[u8]) -> Option<(Headers<'_>, &[u8])> {
     let head_bytes = head_bytes(record)?;
     let (head, rest) = record.split_at(head_bytes);

@@ -33,7 +33,6 @@ const CHILDREN: u32 = BASE + PLACE_BITS;
 /// The bits of the number of the bit of a pair of characters.
 const PAIR_BITS: u32 = 21;
 
-/// The most characters of a word.
 const LONGEST: usize = 16;
 
 #[derive(Debug)]
@@ -208,7 +207,6 @@ impl Lexicon {
     }
 }
 
-/// What the lexicon has of two characters that follow each other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Beginning {
     /// The node of both; 0 if there is none.

@@ -21,7 +21,6 @@ use crate::fingerprint::shingle_set::ShingleSet;
 
 const BITS: u32 = 24;
 
-/// The most hashes of a sketch.
 const MOST: usize = 1 << 15;
 
 /// The most bytes of a sketch: a level, a number, and a Rice code of nine low bits and at most three beside them.
@@ -41,9 +40,7 @@ pub const ANCHOR_BYTES: usize = 5;
 
 /// Of which part of the shingles of a longer page all are anchors: those whose hashes begin with so many zeros.
 const ANCHOR_ZEROS: u32 = 7;
-/// The most of these.
 const MOST_MORE_ANCHORS: usize = 1 << 8;
-/// The most bytes of the anchors of a page.
 pub const MAX_ANCHORS_BYTES: usize = (ANCHORS + MOST_MORE_ANCHORS) * ANCHOR_BYTES;
 
 /// Appends the anchors of a page, each with the lowest bits of a hash: of each eighth of its shingles, by the last bits of their hashes, the
@@ -168,7 +165,6 @@ fn encode(shingles: &ShingleSet, out: &mut Vec<u8>) {
     writer.finish();
 }
 
-/// How many shingles a page has, by its sketch.
 pub(super) fn count(sketch: &[u8]) -> u64 {
     SketchHead::read(sketch).map_or(0, |head| u64::from(head.count) << head.level)
 }
@@ -214,7 +210,6 @@ pub struct Marked {
     has_marks: bool,
 }
 
-/// How many of the lowest bits of a hash are marked.
 const LOW_BITS: u32 = 17;
 
 impl Default for Marked {

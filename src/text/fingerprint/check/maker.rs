@@ -13,11 +13,8 @@ pub(super) trait Maker: fmt::Debug + Send + Sync {
 pub(super) struct Signing<'a> {
     /// The time of the page: each feature is a step.
     pub(super) clock: &'a mut PageClock,
-    /// Takes what is normalised.
     pub(super) buffer: &'a mut String,
-    /// Takes the signature at its end.
     pub(super) signature: &'a mut Vec<u8>,
-    /// Takes the anchors of the page, if the check has some.
     pub(super) anchors: &'a mut Vec<u8>,
 }
 

@@ -129,11 +129,4 @@ mod tests {
         assert_eq!(similarity(&[0; 16], &[0; 16]), 1.0);
         assert_eq!(similarity(&signature("a", 2), &[0; 16]), 0.0);
     }
-
-    /// Signatures are kept in stores: these bytes never change.
-    #[test]
-    fn signatures_stay_as_they_are() {
-        let hash = 0xe6c6_32b6_1e96_4e1f_u64; // XXH3 of `a`
-        assert_eq!(signature("a", 1), hash.to_le_bytes());
-    }
 }

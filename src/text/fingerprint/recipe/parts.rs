@@ -64,9 +64,20 @@ pub enum Features {
     External,
 }
 
+impl Features {
+    /// What is taken of texts, if they are cut by our own rules.
+    pub fn text(&self) -> Option<&Text> {
+        match self {
+            Features::Words { text, .. }
+            | Features::WordShingles { text, .. }
+            | Features::CharacterShingles { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Text {
-    /// What is made alike first.
     pub normalise: Normalise,
     /// Words that are no features, nor part of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,7 +90,6 @@ pub struct Text {
     /// In how many documents features occur; none for jieba's table of words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idf: Option<Counts>,
-    /// What short words weigh beside others.
     #[serde(default, skip_serializing_if = "ShortWords::are_full")]
     pub short_words: ShortWords,
     /// How many features count, the heaviest (of equal ones those of lower hash); none for all.
@@ -102,9 +112,7 @@ impl Text {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SketchParts {
     pub scheme: SketchScheme,
-    /// What turns a feature into bits.
     pub hash: Hash,
-    /// What a bit of sum 0 becomes.
     pub ties: Ties,
 }
 

@@ -1,6 +1,7 @@
 //! Recipes: read, named, refused.
 
 use super::*;
+use crate::features::counts::written;
 
 const NAMES: &str = "words-1 wide-1 short-text-1 shingles-1 features-1 keywords-lookup3 charikar-64 \
     charikar-128 pypi-simhash external-64 external-128 vectors-1";
@@ -150,16 +151,10 @@ fn what_is_for_words_is_refused_of_shingles() {
 
 #[test]
 fn tables_fit_only_the_recipes_they_were_counted_by() {
-    use crate::features::counts::{CountsWriter, Head};
     let folder = tempfile::tempdir().unwrap();
     let table = |name: &str, of: Option<String>| {
         let path = folder.path().join(name);
-        let of = of.unwrap();
-        let identity = String::new();
-        let head = Head { of, documents: 9, min_count: 1, identity };
-        let mut table = CountsWriter::create(&path, &head).unwrap();
-        table.push("the", 9).unwrap();
-        table.finish().unwrap();
+        written(&path, &of.unwrap(), &[("the", 7)]);
         path.display().to_string()
     };
     let plain = plain_words();
@@ -177,4 +172,10 @@ fn tables_fit_only_the_recipes_they_were_counted_by() {
     assert!(refused(&with(&format!("boilerplate = \"{idf}\""), "tf")).contains("boilerplate"));
     assert!(refused(&with(&format!("idf = \"{lines}\""), "tf-idf")).contains("counted"));
     assert!(Recipe::named("features", None).unwrap().taking().is_none());
+    let by_host = table("by host", plain.taking_lines_by_host());
+    let lines = || Counts::read(by_host.as_ref()).unwrap();
+    let fits = |name| Recipe::named(name, None).unwrap().with_boilerplate(lines());
+    assert!(fits("shingles-1").is_ok(), "it normalises as plain words do");
+    assert_eq!(fits("words").unwrap_err().kind(), Kind::Config);
+    assert_eq!(fits("charikar-64").unwrap_err().kind(), Kind::Usage);
 }

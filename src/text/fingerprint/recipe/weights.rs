@@ -50,7 +50,6 @@ pub struct KeywordShare {
 }
 
 impl Keywords {
-    /// How many of `features` different features count.
     pub fn of(self, features: usize) -> usize {
         match self {
             Keywords::Fixed(number) => number,
@@ -73,9 +72,7 @@ impl Keywords {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ShortText {
-    /// By the hash of their keywords.
     Key(KeywordKey),
-    /// By the bits of their keywords.
     Bits(KeywordBits),
 }
 
