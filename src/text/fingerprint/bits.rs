@@ -1,14 +1,48 @@
-//! Fingerprints as integers, and the distance between them.
+//! Fingerprints as integers, their width, and the distance between them.
 
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Kind, Result};
-use crate::fingerprint::Width;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Width {
+    W64,
+    W128,
+}
+
+impl Width {
+    #[must_use]
+    pub fn bits(self) -> u32 {
+        match self {
+            Width::W64 => 64,
+            Width::W128 => 128,
+        }
+    }
+
+    pub fn of_bits(bits: u32) -> Option<Width> {
+        [Width::W64, Width::W128].into_iter().find(|width| width.bits() == bits)
+    }
+}
+
+impl Serialize for Width {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_u32(self.bits())
+    }
+}
+
+impl<'de> Deserialize<'de> for Width {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Width, D::Error> {
+        let bits = u32::deserialize(deserializer)?;
+        let wrong =
+            || serde::de::Error::custom(format!("expected a width of 64 or 128, found {bits}"));
+        Width::of_bits(bits).ok_or_else(wrong)
+    }
+}
 
 /// A fingerprint of 64 bits (`u64`) or of 128 bits (`u128`), compared by Hamming distance.
 pub trait Fingerprint:

@@ -32,7 +32,6 @@ mod cosine;
 mod maker;
 pub mod points;
 mod sentences;
-mod signer;
 
 use std::cell::RefCell;
 use std::str::FromStr;
@@ -49,8 +48,7 @@ use sentences::Sentences;
 
 pub use containment::{ANCHOR_BYTES, ANCHORS, Contained, MAX_ANCHORS_BYTES, word_shingles};
 pub use containment::{Hashes, MAX_SKETCH_BYTES, Marked, Sample, sketch_of};
-pub use maker::{NORMALISE, NORMALISE_WORDS};
-pub use signer::Signer;
+pub use maker::{NORMALISE, NORMALISE_WORDS, Signer};
 
 /// The most bytes that a signature of fixed length takes.
 pub const MAX_SIGNATURE_BYTES: usize = 1024;

@@ -36,9 +36,8 @@ pub mod simhash;
 mod sketcher;
 mod stamp;
 mod tally;
-mod width;
 
-pub use bits::{Fingerprint, hex, of_hex};
+pub use bits::{Fingerprint, Width, hex, of_hex};
 pub use boilerplate::{Boilerplate, Rest};
 pub use check::{Check, Contained, Signer};
 pub use class::Class;
@@ -49,4 +48,3 @@ pub use recipe::Recipe;
 pub use shingle_set::ShingleSet;
 pub use sketcher::{Sketcher, Weighted};
 pub use stamp::Stamp;
-pub use width::Width;
