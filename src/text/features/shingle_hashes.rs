@@ -19,7 +19,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::features::characters::{Character, Class, shown};
 use crate::features::stretches;
-use crate::hash::{Hash, xxh3_of_ascii};
+use crate::hash::{Hash, folded, xxh3_of_ascii};
 
 #[derive(Clone, Debug, Default)]
 pub struct Buffer {
@@ -238,13 +238,9 @@ impl<F: FnMut(u64)> Shingles<F> {
 #[inline]
 fn combined(words: [u64; 3]) -> u64 {
     const ODD: [u64; 3] = [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f, 0x1656_67b1_9e37_79f9];
-    let fold = |a: u64, b: u64| {
-        let product = u128::from(a) * u128::from(b);
-        product as u64 ^ (product >> 64) as u64
-    };
     let [first, second, third] = words;
-    let two = fold(first ^ ODD[0], second.rotate_left(23) ^ ODD[1]);
-    fold(two ^ third ^ ODD[2], ODD[0]) ^ third.rotate_left(41)
+    let two = folded(first ^ ODD[0], second.rotate_left(23) ^ ODD[1]);
+    folded(two ^ third ^ ODD[2], ODD[0]) ^ third.rotate_left(41)
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@
 //! Of each slot only the lowest b bits are kept (Li and König, "b-Bit Minwise Hashing", WWW 2010).
 //! Different elements agree in them by chance in 2^-b of all cases, and [`similarity`] corrects for that.
 
+use crate::hash::folded;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Permutations {
     One,
@@ -112,8 +114,7 @@ fn scaled(hash: u64, count: usize) -> usize {
 #[inline]
 pub fn mixed(hash: u64, seed: u64) -> u64 {
     let seeded = hash ^ seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let product = u128::from(seeded ^ 0x2d35_8dcc_aa6c_78a5) * 0xd6e8_feb8_6659_fd93_u128;
-    let mut bits = product as u64 ^ (product >> 64) as u64;
+    let mut bits = folded(seeded ^ 0x2d35_8dcc_aa6c_78a5, 0xd6e8_feb8_6659_fd93);
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     bits ^ bits >> 31

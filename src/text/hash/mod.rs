@@ -11,4 +11,4 @@ mod xxh3_short;
 
 pub use function::{Hash, Hashed};
 pub use jenkins::{lookup2, one_at_a_time};
-pub(crate) use xxh3_short::xxh3_of_ascii;
+pub(crate) use xxh3_short::{folded, xxh3_of_ascii};

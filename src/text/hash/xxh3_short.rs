@@ -78,8 +78,9 @@ fn of_16([first, last]: [u64; 2], length: usize) -> u64 {
     avalanche(sum.wrapping_add(folded(first, last)))
 }
 
+/// The halves of a product of 128 bits, folded.
 #[inline(always)]
-fn folded(one: u64, another: u64) -> u64 {
+pub(crate) fn folded(one: u64, another: u64) -> u64 {
     let product = u128::from(one) * u128::from(another);
     product as u64 ^ (product >> 64) as u64
 }

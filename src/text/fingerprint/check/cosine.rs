@@ -10,6 +10,7 @@ use std::cmp::Reverse;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::maker::{Maker, NORMALISE, Signing};
+use super::points::{Word, merge};
 use crate::features::by_hash::{self, ByHash};
 use crate::features::shingles;
 
@@ -67,19 +68,12 @@ impl Maker for Cosine {
 /// The cosine of two signatures: 1 for texts with the same features in the same proportion, 0 for those
 /// with none in common. Two texts without features are alike.
 pub(super) fn similarity(one: &[u8], another: &[u8]) -> f64 {
-    let squares = |signature| features(signature).map(|(_, count)| count * count).sum::<u64>();
+    let [one, another] = [one, another].map(features);
+    let hash = |word: &Word| u32::from_be_bytes(*word) >> 8;
+    let count = |word: &Word| u64::from(word[3]);
     let mut product = 0;
-    let mut others = features(another);
-    let mut next = None;
-    for (hash, count) in features(one) {
-        next = next.or_else(|| others.next());
-        while next.is_some_and(|(other, _)| other < hash) {
-            next = others.next();
-        }
-        if let Some((_, times)) = next.filter(|&(other, _)| other == hash) {
-            product += count * times;
-        }
-    }
+    merge(one, another, hash, |one, another| product += count(one) * count(another));
+    let squares = |words: &[Word]| words.iter().map(|it| count(it) * count(it)).sum::<u64>();
     match [squares(one), squares(another)] {
         [0, 0] => 1.0,
         [0, _] | [_, 0] => 0.0,
@@ -88,10 +82,10 @@ pub(super) fn similarity(one: &[u8], another: &[u8]) -> f64 {
     }
 }
 
-fn features(signature: &[u8]) -> impl Iterator<Item = (u32, u64)> {
-    let words = signature.as_chunks::<FEATURE_BYTES>().0.iter();
-    let words = words.map(|&bytes| u32::from_be_bytes(bytes)).filter(|&word| word > 0);
-    words.map(|word| (word >> 8, u64::from(word & 0xff)))
+/// The features of a signature, without the zeros behind them.
+fn features(signature: &[u8]) -> &[Word] {
+    let words = signature.as_chunks().0;
+    &words[..words.iter().position(|word| *word == Word::default()).unwrap_or(words.len())]
 }
 
 #[cfg(test)]

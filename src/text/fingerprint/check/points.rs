@@ -27,7 +27,7 @@ const BITS: u8 = 2;
 const DIRECTION: u8 = 3;
 const PLACE: u8 = 4;
 
-type Word = [u8; 4];
+pub(super) type Word = [u8; 4];
 
 /// Makes nothing of texts by themselves.
 #[derive(Debug)]
@@ -155,7 +155,7 @@ fn as_far_as_both<T>(both: [&[T]; 2], most: usize, key: impl Fn(&T) -> u32) -> [
 }
 
 /// Calls `both` with every two of ascending items that have the same key.
-fn merge<'a, T>(
+pub(super) fn merge<'a, T>(
     mut one: &'a [T],
     mut other: &'a [T],
     key: impl Fn(&T) -> u32,
