@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use dupsieve::Result;
 use dupsieve::rooms::features::counts::Counts;
 use dupsieve::rooms::fingerprint::{Check, Recipe, Stamp};
-use dupsieve::rooms::join::{self, Preset};
+use dupsieve::rooms::join;
 
 use crate::flags::settings::{PageSettings, RecipeSettings};
 
@@ -16,21 +16,7 @@ pub(crate) fn whole(
     settings: &RecipeSettings,
     pages: &PageSettings,
 ) -> Result<Recipe> {
-    with_columns(of(stamp, settings, pages)?, &Stamp::parse(&in_full(stamp))?)
-}
-
-/// The recipe with what this stamp keeps beside the fingerprints: bands, digests, keys and words.
-fn with_columns(recipe: Recipe, held: &Stamp) -> Result<Recipe> {
-    let recipe = match held.bands() {
-        Some(bands) => recipe.with_bands(bands),
-        None => recipe,
-    };
-    let recipe = match held.key() {
-        Some(key) => recipe.with_key(key)?,
-        None if held.has_digests() => recipe.with_digests()?,
-        None => recipe,
-    };
-    if held.has_passages() { recipe.with_passages() } else { Ok(recipe) }
+    of(stamp, settings, pages)?.keeping(&Stamp::parse(&in_full(stamp))?)
 }
 
 /// The recipe with this stamp: the one that the settings name, or one of those with names. Bands,
@@ -44,16 +30,9 @@ pub(super) fn of(stamp: &str, settings: &RecipeSettings, pages: &PageSettings) -
         Some(check) if recipe.check().is_none() => recipe.with_check(check),
         _ => Ok(recipe),
     };
-    let named = || {
-        let presets = Preset::ALL.into_iter().map(|preset| preset.recipe(width));
-        let recipes = presets.chain(Recipe::names().map(|name| Recipe::named(name, width)));
-        recipes
-            .flat_map(|recipe| recipe.and_then(signed))
-            .find(|it| it.stamp().plain() == held.plain())
-    };
     let recipe = match &settings.recipe {
         Some(choice) => signed(choice.recipe(width)?)?,
-        None => match named() {
+        None => match join::recipe_of(&held) {
             Some(recipe) => recipe,
             None => settings.recipe(pages)?,
         },
@@ -62,7 +41,7 @@ pub(super) fn of(stamp: &str, settings: &RecipeSettings, pages: &PageSettings) -
         Some(table) => recipe.with_boilerplate(Counts::read(&table.here()?)?)?,
         None => recipe,
     };
-    let whole = with_columns(recipe.clone(), &held)?;
+    let whole = recipe.clone().keeping(&held)?;
     join::check_stamps(stamp, whole.stamp().as_str())?;
     // Points are made with the bands.
     Ok(if check.is_some_and(Check::is_of_points) { whole } else { recipe })

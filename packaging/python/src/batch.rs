@@ -8,6 +8,7 @@ use dupsieve::rooms::budget::Budget;
 use dupsieve::rooms::document::{Occurrence, Reason, Tolerance};
 use dupsieve::rooms::flow::Fingerprinting;
 use dupsieve::rooms::output::Lock;
+use dupsieve::rooms::parallel::lock;
 use dupsieve::rooms::runs::Sorter;
 use dupsieve::rooms::store::{
     FingerprintedDocument, Lists, RecordCounts, SegmentBuilder, SegmentOptions,
@@ -52,7 +53,7 @@ impl Making {
                     }
                     stop.check()
                 })?;
-                documents.lock().unwrap_or_else(PoisonError::into_inner).extend(made)?;
+                lock(documents).extend(made)?;
                 Ok(bad)
             })
         };

@@ -14,7 +14,6 @@ use pyo3_arrow::PyTable;
 use pyo3_arrow::export::Arro3Table;
 
 use crate::batch::{Batch, Making};
-use crate::failure::exception;
 use crate::interrupt::{self, Stop};
 use crate::join::Rule;
 use crate::reading::Fields;
@@ -79,13 +78,12 @@ pub(crate) fn dedup(
     workers: Option<usize>,
     memory: Option<u64>,
 ) -> PyResult<Arro3Table> {
-    let fields = Fields::new(id, text.to_owned(), time, keep.as_deref());
-    let fields = fields.map_err(|error| exception(py, &error))?;
-    let key = recipe::key(key.as_deref(), drop_parameters);
-    let key = key.map_err(|error| exception(py, &error))?;
-    let rule = Rule { distance, containment, keep, recrawled };
+    let text = text.to_owned();
     let means = Means::of(workers, memory);
     let verdicts = interrupt::run(py, move |stop| {
+        let fields = Fields::new(id, text, time, keep.as_deref())?;
+        let key = recipe::key(key.as_deref(), drop_parameters)?;
+        let rule = Rule { distance, containment, keep, recrawled };
         let store = store.map(|path| Store::open(path)?.at(None)).transpose()?;
         let asked = Asked { fields, preset, key, rule, day: None, means };
         let folder = tempfile::tempdir().at(std::env::temp_dir())?;

@@ -6,11 +6,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use dupsieve::rooms::flow::{Fatal, Processes};
+use dupsieve::rooms::parallel::lock;
 use dupsieve::{Error, Kind, Result};
 use pyo3::prelude::*;
 
@@ -37,15 +38,13 @@ impl Stop {
 
     pub(crate) fn processes(&self, workers: usize) -> Result<Processes> {
         let processes = Processes::alone(workers);
-        let mut dataflow = self.0.dataflow.lock().unwrap_or_else(PoisonError::into_inner);
-        *dataflow = Some(processes.fatal());
+        *lock(&self.0.dataflow) = Some(processes.fatal());
         self.check().map(|()| processes)
     }
 
     fn ask(&self) {
         self.0.is_asked.store(true, Ordering::Relaxed);
-        let dataflow = self.0.dataflow.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(fatal) = &*dataflow {
+        if let Some(fatal) = &*lock(&self.0.dataflow) {
             fatal.raise(interrupted());
         }
     }
@@ -68,8 +67,7 @@ pub(crate) fn run<T: Send + 'static>(
     begun.map_err(|cause| exception(py, &Error::system("cannot start a thread", &cause)))?;
     // A receiver may not be shared among threads, and `detach` asks for what may.
     let done = Mutex::new(done);
-    let wait =
-        |time| py.detach(|| done.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time));
+    let wait = |time| py.detach(|| lock(&done).recv_timeout(time));
     loop {
         match wait(GLANCE) {
             Ok(result) => return result.map_err(|error| exception(py, &error)),

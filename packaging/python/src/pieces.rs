@@ -1,12 +1,13 @@
 //! The rows of a table shared among threads, in pieces.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use arrow_array::RecordBatch;
 use dupsieve::rooms::catch_panic;
+use dupsieve::rooms::parallel::lock;
 use dupsieve::{Error, Kind, Result};
 
 use crate::interrupt::Stop;
@@ -116,8 +117,4 @@ impl<T: Send> Made<T> {
 /// Does `work`, whose panic is an error.
 fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_panic::call(work).unwrap_or_else(|panic| Err(Error::new(Kind::Internal, panic)))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

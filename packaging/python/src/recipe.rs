@@ -40,31 +40,9 @@ pub(crate) fn key(key: Option<&str>, dropped: Option<Vec<String>>) -> Result<Opt
 /// The recipe with this stamp, which is that of a preset or has a name.
 fn of_stamp(stamp: &str) -> Result<Recipe> {
     let held = Stamp::parse(stamp)?;
-    let width = Some(held.width());
-    let presets = Preset::ALL.into_iter().map(|preset| preset.recipe(width));
-    let named = Recipe::names().map(|name| Recipe::named(name, width));
-    let whole = |recipe: Result<Recipe>| with_columns(recipe.ok()?, &held).ok();
-    presets.chain(named).filter_map(whole).find(|it| it.stamp().as_str() == stamp).ok_or_else(
-        || {
-            Error::new(Kind::Usage, "the store was made by a recipe without a name")
-                .help("use the program, which takes the recipe with --recipe and --boilerplate")
-        },
-    )
-}
-
-fn with_columns(recipe: Recipe, held: &Stamp) -> Result<Recipe> {
-    let recipe = match held.check()? {
-        Some(check) if recipe.check().is_none() => recipe.with_check(check)?,
-        _ => recipe,
-    };
-    let recipe = match held.bands() {
-        Some(bands) => recipe.with_bands(bands),
-        None => recipe,
-    };
-    let recipe = match held.key() {
-        Some(key) => recipe.with_key(key)?,
-        None if held.has_digests() => recipe.with_digests()?,
-        None => recipe,
-    };
-    if held.has_passages() { recipe.with_passages() } else { Ok(recipe) }
+    let whole = join::recipe_of(&held).and_then(|recipe| recipe.keeping(&held).ok());
+    whole.filter(|recipe| recipe.stamp().as_str() == stamp).ok_or_else(|| {
+        Error::new(Kind::Usage, "the store was made by a recipe without a name")
+            .help("use the program, which takes the recipe with --recipe and --boilerplate")
+    })
 }

@@ -194,16 +194,15 @@ impl Store {
         memory: Option<u64>,
     ) -> PyResult<Arro3Table> {
         let day = day_of(day)?;
-        let only_kept = is_kept(only).map_err(|error| exception(py, &error))?;
-        let fields = Fields::new(Some(id), text.to_owned(), time, keep.as_deref());
-        let fields = fields.map_err(|error| exception(py, &error))?;
-        let key = recipe::key(key.as_deref(), drop_parameters);
-        let key = key.map_err(|error| exception(py, &error))?;
-        let rule = Rule { distance, containment, keep, recrawled };
+        let [text, only] = [text, only].map(str::to_owned);
         let means = Means::of(workers, memory);
-        let asked = Asked { fields, preset, key, rule, day: Some(day), means };
         let store = self.store.clone();
         exported(interrupt::run(py, move |stop| {
+            let only_kept = is_kept(&only)?;
+            let fields = Fields::new(Some(id), text, time, keep.as_deref())?;
+            let key = recipe::key(key.as_deref(), drop_parameters)?;
+            let rule = Rule { distance, containment, keep, recrawled };
+            let asked = Asked { fields, preset, key, rule, day: Some(day), means };
             let folder = tempfile::tempdir().at(std::env::temp_dir())?;
             let before = store.before(day)?;
             let after = before.digest();

@@ -15,7 +15,6 @@ use pyo3_arrow::export::Arro3Array;
 
 use crate::columns::{Texts, column, expect_texts};
 use crate::dedup::Means;
-use crate::failure::exception;
 use crate::interrupt::{self, Stop};
 use crate::pieces::{Piece, each_piece};
 use crate::source::{ALONE, Source, Strings};
@@ -40,12 +39,12 @@ pub(crate) fn fingerprint(
     py: Python<'_>,
     texts: Strings,
     preset: &str,
-    recipe: Option<&str>,
+    recipe: Option<String>,
     workers: Option<usize>,
 ) -> PyResult<Arro3Array> {
-    let recipe = named(preset, recipe).map_err(|error| exception(py, &error))?;
-    let threads = Means::of(workers, None).threads;
+    let (preset, threads) = (preset.to_owned(), Means::of(workers, None).threads);
     let made = interrupt::run(py, move |stop| {
+        let recipe = named(&preset, recipe.as_deref())?;
         let made = each_text(texts.0, threads, stop, || {
             let mut sketcher = recipe.sketcher()?;
             Ok(move |text: &str| sketcher.text(text))
@@ -75,10 +74,9 @@ pub(crate) fn sketch(
     preset: &str,
     workers: Option<usize>,
 ) -> PyResult<Arro3Array> {
-    let made = named(preset, None).and_then(|recipe| Ok((check_of(preset)?, recipe)));
-    let (check, recipe) = made.map_err(|error| exception(py, &error))?;
-    let threads = Means::of(workers, None).threads;
+    let (preset, threads) = (preset.to_owned(), Means::of(workers, None).threads);
     let made = interrupt::run(py, move |stop| {
+        let (recipe, check) = (named(&preset, None)?, check_of(&preset)?);
         let made = each_text(texts.0, threads, stop, || {
             let (mut sketcher, mut signer) = (recipe.sketcher()?, check.signer());
             Ok(move |text: &str| {
@@ -117,18 +115,20 @@ pub(crate) fn compare<'py>(
     another: String,
     preset: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let recipe = named(preset, None).map_err(|error| exception(py, &error))?;
-    let check = recipe.check();
-    let (name, width) = (recipe.name().to_owned(), recipe.width());
-    let compared = interrupt::run(py, move |_| Compared::of([&one, &another], &recipe, check))?;
+    let preset = preset.to_owned();
+    let (recipe, compared) = interrupt::run(py, move |_| {
+        let recipe = named(&preset, None)?;
+        let compared = Compared::of([&one, &another], &recipe, recipe.check())?;
+        Ok((recipe, compared))
+    })?;
     let told = PyDict::new(py);
-    told.set_item("recipe", name)?;
+    told.set_item("recipe", recipe.name())?;
     told.set_item("distance", compared.distance)?;
-    told.set_item("sketches", compared.sketches.map(|sketch| hex(sketch, width)))?;
+    told.set_item("sketches", compared.sketches.map(|sketch| hex(sketch, recipe.width())))?;
     let class = |class| if class == Class::Short { "short" } else { "full" };
     told.set_item("classes", compared.classes.map(class))?;
     told.set_item("jaccard", compared.jaccard)?;
-    if let (Some(check), Some(containment)) = (check, compared.containment) {
+    if let (Some(check), Some(containment)) = (recipe.check(), compared.containment) {
         told.set_item("check", check.to_string())?;
         told.set_item("containment", containment)?;
     }

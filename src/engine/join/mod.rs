@@ -46,7 +46,7 @@ mod site;
 mod tests;
 
 pub use find::Figures;
-pub use preset::Preset;
+pub use preset::{Preset, recipe_of};
 pub use proof::Proof;
 pub use request::{
     Join, JoinInputs, check_passages, check_recipe, check_recrawled, check_signatures,

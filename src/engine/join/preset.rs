@@ -84,6 +84,20 @@ impl Preset {
     }
 }
 
+/// The recipe of a preset, or one with a name, by which a segment with this stamp was made, but for boilerplate and what is kept beside
+/// fingerprints and sketches.
+#[must_use]
+pub fn recipe_of(held: &Stamp) -> Option<Recipe> {
+    let (width, check) = (Some(held.width()), held.check().ok()?);
+    let presets = Preset::ALL.into_iter().map(|preset| preset.recipe(width));
+    let recipes = presets.chain(Recipe::names().map(|name| Recipe::named(name, width)));
+    let mut checked = recipes.flatten().filter_map(|recipe| match check {
+        Some(check) if recipe.check().is_none() => recipe.with_check(check).ok(),
+        _ => Some(recipe),
+    });
+    checked.find(|recipe| recipe.stamp().plain() == held.plain())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -36,6 +36,20 @@ const DIGESTS: &str = "xxh3-128";
 const PASSAGES: &str = "xxh3-32,10,41";
 
 impl Recipe {
+    /// The same recipe that also keeps what a segment with this stamp keeps beside fingerprints and sketches: bands, digests, keys and words.
+    pub fn keeping(self, held: &Stamp) -> Result<Recipe> {
+        let recipe = match held.bands() {
+            Some(bands) => self.with_bands(bands),
+            None => self,
+        };
+        let recipe = match held.key() {
+            Some(key) => recipe.with_key(key)?,
+            None if held.has_digests() => recipe.with_digests()?,
+            None => recipe,
+        };
+        if held.has_passages() { recipe.with_passages() } else { Ok(recipe) }
+    }
+
     /// The stamp that is written beside its fingerprints, so that they are compared only with fingerprints
     /// of an equal stamp.
     #[must_use]
