@@ -7,58 +7,44 @@ use dupsieve::{Error, Kind};
 
 use crate::flags::settings::{ByteSize, Count};
 
-/// Something that is limited, and how its limit is typed.
-pub(super) trait Unit {
-    /// What `--help` shows for it.
-    const NAME: &str;
-    type Limit: Clone + Send + Sync + 'static;
-    fn read(text: &str) -> Result<Self::Limit, String>;
-}
-
-pub(super) struct Bytes;
-pub(super) struct Number;
-pub(super) struct Seconds;
-
-/// Flags for limits: the text of the help, the name, the unit and the default of each.
-macro_rules! limits {
-    ($($(#[doc = $help:literal])* $name:ident: $unit:ident = $default:literal,)*) => {
-        /// The limits of the service.
-        #[derive(Args, Clone, Copy, Debug)]
-        pub(super) struct Limits {
-            $(
-                $(#[doc = $help])*
-                #[arg(long, value_name = $unit::NAME, default_value = $default, value_parser = $unit::read)]
-                pub(super) $name: <$unit as Unit>::Limit,
-            )*
-        }
-    };
-}
-
-limits! {
+/// The limits of the service.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct Limits {
     /// Longest body of a request
-    max_body: Bytes = "16MiB",
+    #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = parse_bytes)]
+    pub(super) max_body: usize,
     /// Most bytes of all bodies and answers together that are worked on, wait or are being sent; requests beyond them are
     /// told to come again (503). A body counts twice: as it came, and as it was read
-    max_in_flight: Bytes = "256MiB",
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = parse_bytes)]
+    pub(super) max_in_flight: usize,
     /// Longest text of a page
-    max_text: Bytes = "4MiB",
+    #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = parse_bytes)]
+    pub(super) max_text: usize,
     /// Most fingerprints or pages of a request
-    max_batch: Number = "10000",
+    #[arg(long, value_name = "N", default_value = "10000", value_parser = parse_number)]
+    pub(super) max_batch: usize,
     /// Most steps of work for a request. A step is a fingerprint or a page that is looked at; then what was found so far is
     /// answered (`cut`)
-    max_work: Number = "10000000",
+    #[arg(long, value_name = "N", default_value = "10000000", value_parser = parse_number)]
+    pub(super) max_work: usize,
     /// Most near pages that an answer names for a fingerprint or page; the others are counted
-    limit: Number = "100",
+    #[arg(long, value_name = "N", default_value = "100", value_parser = parse_number)]
+    pub(super) limit: usize,
     /// Most bytes of near pages that an answer names in all, about; the others are counted
-    max_answer: Bytes = "16MiB",
+    #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = parse_bytes)]
+    pub(super) max_answer: usize,
     /// Most requests that are worked on or wait at the same time; others are told to come again (503)
-    max_requests: Number = "256",
+    #[arg(long, value_name = "N", default_value = "256", value_parser = parse_number)]
+    pub(super) max_requests: usize,
     /// Most open connections; others are told to come again (503)
-    max_connections: Number = "1024",
+    #[arg(long, value_name = "N", default_value = "1024", value_parser = parse_number)]
+    pub(super) max_connections: usize,
     /// Longest time for the head of a request, for its body, for its answer, and for the client to take that
-    max_time: Seconds = "30",
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
+    pub(super) max_time: Duration,
     /// Most bytes of the journal; then pages are remembered only after a commit (503)
-    max_journal: Bytes = "1GiB",
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_bytes)]
+    pub(super) max_journal: usize,
 }
 
 impl Limits {
@@ -75,37 +61,20 @@ impl Limits {
     }
 }
 
-impl Unit for Bytes {
-    const NAME: &str = "SIZE";
-    type Limit = usize;
-
-    fn read(text: &str) -> Result<usize, String> {
-        let ByteSize(bytes) = text.parse().map_err(|wrong: dupsieve::Error| wrong.to_string())?;
-        usize::try_from(bytes).map_err(|_| "more than this machine can address".to_owned())
-    }
+fn parse_bytes(text: &str) -> Result<usize, String> {
+    let ByteSize(bytes) = text.parse().map_err(|wrong: dupsieve::Error| wrong.to_string())?;
+    usize::try_from(bytes).map_err(|_| "more than this machine can address".to_owned())
 }
 
-impl Unit for Number {
-    const NAME: &str = "N";
-    type Limit = usize;
-
-    fn read(text: &str) -> Result<usize, String> {
-        let Count(count) = text.parse()?;
-        // What semaphores hold.
-        let most = 1 << 40;
-        usize::try_from(count)
-            .ok()
-            .filter(|count| (1..=most).contains(count))
-            .ok_or_else(|| format!("expected 1 to {most}"))
-    }
+fn parse_number(text: &str) -> Result<usize, String> {
+    let Count(count) = text.parse()?;
+    // What semaphores hold.
+    let most = 1 << 40;
+    let count = usize::try_from(count).ok().filter(|count| (1..=most).contains(count));
+    count.ok_or_else(|| format!("expected 1 to {most}"))
 }
 
-impl Unit for Seconds {
-    const NAME: &str = "SECONDS";
-    type Limit = Duration;
-
-    fn read(text: &str) -> Result<Duration, String> {
-        let seconds = text.parse().ok().filter(|seconds| (1..=86_400).contains(seconds));
-        seconds.map(Duration::from_secs).ok_or_else(|| "expected 1 to 86400 seconds".to_owned())
-    }
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| (1..=86_400).contains(seconds));
+    seconds.map(Duration::from_secs).ok_or_else(|| "expected 1 to 86400 seconds".to_owned())
 }
