@@ -145,9 +145,9 @@ impl CommandLine {
             };
             let error = Error::new(Kind::Usage, what).help(help::line_for(identity::job()));
             let mut line = SummaryLine::of(identity::job(), Err(error));
-            // The parser knows more facts: what is like what was typed, and the usage.
+            // The parser knows more facts, such as what is like what was typed.
             if typed.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-                line.shown = Some(help::with_usage(&typed.to_string(), identity::job()));
+                line.shown = Some(help::usage_error(&typed.to_string(), identity::job()));
             }
             exit::end_with(Some(line), Kind::Usage.code())
         })
@@ -225,7 +225,7 @@ fn show_chapter() {
 fn typed(words: impl IntoIterator<Item = OsString>) -> Result<ArgMatches, clap::Error> {
     let words: Vec<OsString> = words.into_iter().collect();
     let typed = command().try_get_matches_from(&words);
-    let typed = typed.map_err(|wrong| with_tip(without_help(wrong, words)))?;
+    let typed = typed.map_err(|wrong| with_tip(without_help(wrong, &words), &words))?;
     let in_vain = match typed.subcommand() {
         Some(("dedup", typed)) => dedup::typed_in_vain(typed),
         Some(("evaluate", typed)) => evaluate::typed_in_vain(typed),
@@ -239,26 +239,31 @@ fn typed(words: impl IntoIterator<Item = OsString>) -> Result<ArgMatches, clap::
 }
 
 /// The error for a command that is not there. Behind `help` it names none that is spelt alike, so it is made of the words without `help`.
-fn without_help(wrong: clap::Error, mut words: Vec<OsString>) -> clap::Error {
+fn without_help(wrong: clap::Error, words: &[OsString]) -> clap::Error {
     let is_unknown = |error: &clap::Error| error.kind() == ErrorKind::InvalidSubcommand;
     let Some(help) = words.iter().position(|word| word == "help").filter(|_| is_unknown(&wrong))
     else {
         return wrong;
     };
-    words.remove(help);
+    let words = [&words[..help], &words[help + 1..]].concat();
     command().try_get_matches_from(words).err().filter(is_unknown).unwrap_or(wrong)
 }
 
-/// The error, with a tip where a path stands without its flag.
-fn with_tip(mut wrong: clap::Error) -> clap::Error {
-    let word = match (wrong.kind(), wrong.get(ContextKind::InvalidArg)) {
-        (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) => word.clone(),
+/// The error, with a tip where a path stands without its flag, or where `filter` got a configuration and not what to copy by it.
+fn with_tip(mut wrong: clap::Error, words: &[OsString]) -> clap::Error {
+    let has = |flag: &str| words.iter().any(|word| word.to_string_lossy().starts_with(flag));
+    let tip = match (wrong.kind(), wrong.get(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(word)))
+            if !word.starts_with('-') && wrong.to_string().contains("--input <") =>
+        {
+            format!("a path follows its flag, such as '--input {word}'")
+        }
+        (ErrorKind::MissingRequiredArgument, _) if has("filter") && has("--config") => {
+            "'--all' copies the kept pages of all days of the file given with --config".to_owned()
+        }
         _ => return wrong,
     };
-    if !word.starts_with('-') && wrong.to_string().contains("--input <") {
-        let tip = format!("a path follows its flag, such as '--input {word}'");
-        wrong.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
-    }
+    wrong.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     wrong
 }
 
@@ -341,6 +346,27 @@ mod tests {
         let typed = CommandLine::try_parse_from(["dupsieve", "dedup"]).unwrap_err();
         let what = first_paragraph(&typed.to_string());
         assert!(what.starts_with("the following") && what.contains("--batch"), "{what}");
+    }
+
+    #[test]
+    fn a_usage_error_has_the_shape_of_all_errors_and_says_what_to_type() {
+        for (line, told) in [
+            ("dedup", "--batch"),
+            ("dedup --inptu a", "--input"),
+            ("seen a --store b", "'--input a'"),
+            ("filter --config a --output b", "'--all'"),
+            ("dedup --batch a --output b --drop-empty --kept c", "has no effect with --batch"),
+        ] {
+            let words = ["dupsieve"].into_iter().chain(line.split(' '));
+            let wrong = typed(words.map(OsString::from)).unwrap_err().to_string();
+            let said = help::usage_error(&wrong, "dedup");
+            let facts = said
+                .strip_prefix("error: ")
+                .and_then(|it| it.strip_suffix("help: dupsieve help dedup"));
+            let facts = facts.unwrap_or_else(|| panic!("{said}"));
+            assert!(facts.lines().skip(1).all(|fact| fact.starts_with("  ")), "{said}");
+            assert!(said.contains(told) && !said.contains("Usage"), "{said}");
+        }
     }
 
     /// Checks that each command that does something has examples, which can be typed. `above` are the commands above these.

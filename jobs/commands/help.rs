@@ -111,10 +111,12 @@ pub(crate) fn line_for(job: &str) -> String {
     }
 }
 
-/// An error of the parser, with what to type as its last line.
-pub(crate) fn with_usage(wrong: &str, job: &str) -> String {
-    let (text, _) = wrong.split_once("For more information").unwrap_or((wrong, ""));
-    format!("{}\nhelp: {}", text.trim_end(), line_for(job))
+/// An error of the parser in the shape of all errors: what is wrong, facts such as what is spelt alike, and what to type.
+pub(crate) fn usage_error(wrong: &str, job: &str) -> String {
+    let (said, _) = wrong.split_once("\nUsage: ").unwrap_or((wrong, ""));
+    let (said, _) = said.split_once("\nFor more information").unwrap_or((said, ""));
+    let lines = said.lines().filter(|line| !line.is_empty()).map(|line| format!("{line}\n"));
+    format!("{}help: {}", lines.collect::<String>(), line_for(job))
 }
 
 /// Examples of a command as its help shows them. An example is what it does, and the command line.
