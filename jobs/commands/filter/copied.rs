@@ -7,23 +7,6 @@ use dupsieve::rooms::error::Named;
 use dupsieve::rooms::output::{PackedUnit, Packing};
 use dupsieve::{Error, Kind, Result};
 
-/// Endings of names, and the format that each says.
-const ENDINGS: [(&str, Format); 13] = [
-    ("jsonl", Format::Jsonl),
-    ("ndjson", Format::Jsonl),
-    ("json", Format::Jsonl),
-    ("txt", Format::Lines),
-    ("tsv", Format::Tsv),
-    ("csv", Format::Csv),
-    ("parquet", Format::Parquet),
-    ("warc", Format::Warc),
-    ("wet", Format::Warc),
-    ("wat", Format::Warc),
-    ("arc", Format::Warc),
-    ("html", Format::Html),
-    ("htm", Format::Html),
-];
-
 /// The format of a copy of records of these inputs.
 pub(super) fn format(inputs: &Inputs) -> Result<Format> {
     let Some(first) = inputs.files().first() else { return Ok(Format::Jsonl) };
@@ -76,9 +59,7 @@ pub(super) fn unit(format: Format) -> PackedUnit {
 
 /// Fails if the name of an output says another format than the copy has.
 pub(super) fn check_name(output: &Path, format: Format) -> Result<()> {
-    let says = ending(output).and_then(|ending| {
-        ENDINGS.iter().find(|(known, _)| ending.eq_ignore_ascii_case(known)).map(|it| it.1)
-    });
+    let says = ending(output).and_then(|ending| said_by(&ending.to_lowercase()));
     match says.filter(|&says| says != format) {
         None => Ok(()),
         Some(says) => Err(Error::new(
@@ -90,6 +71,20 @@ pub(super) fn check_name(output: &Path, format: Format) -> Result<()> {
         .found(format_args!("a name of {says}, for a copy of {format}"))
         .help("records are copied as they are; choose another name")),
     }
+}
+
+/// The format that the ending of a name says.
+fn said_by(ending: &str) -> Option<Format> {
+    Some(match ending {
+        "jsonl" | "ndjson" | "json" => Format::Jsonl,
+        "txt" => Format::Lines,
+        "tsv" => Format::Tsv,
+        "csv" => Format::Csv,
+        "parquet" => Format::Parquet,
+        "warc" | "wet" | "wat" | "arc" => Format::Warc,
+        "html" | "htm" => Format::Html,
+        _ => return None,
+    })
 }
 
 /// What a name ends with after its last dot, not counting how the file is packed.
