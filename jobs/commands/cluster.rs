@@ -24,7 +24,7 @@ use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use crate::commands::help::examples;
-use crate::commands::making::{self, Making};
+use crate::commands::making;
 use crate::commands::places;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Place};
@@ -188,11 +188,12 @@ struct Job<'a> {
     request: &'a Request,
 }
 
-impl Making for Job<'_> {
+impl Job<'_> {
     fn output(&self) -> &Path {
         &self.request.output
     }
 
+    /// The summary of the very output that is asked for, if it exists.
     fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
         let is_outdated = |made: &Parameters| {
             self.request.replaces_outdated && made.get(METHOD) == self.parameters.get(METHOD)
@@ -207,9 +208,7 @@ impl Making for Job<'_> {
         let would = format!("would make {}", self.output().named());
         Ok(Summary::new().count("days", days).count("bytes", self.bytes).say(would))
     }
-}
 
-impl Job<'_> {
     fn open<'a>(request: &'a Request, global: &GlobalFlags) -> Result<Job<'a>> {
         let outputs = request.matches.iter().chain(&request.previous).map(|input| &*input.path);
         making::check_apart(&request.output, outputs.chain(request.removed.as_deref()))?;
@@ -283,7 +282,10 @@ impl Job<'_> {
 
     fn run(self, topology: Topology, global: &GlobalFlags) -> Result<Summary> {
         let request = self.request;
-        let lock = match making::begin(&self, global)? {
+        let output = self.output();
+        let lock = || Lock::beside(output);
+        let existing = || self.existing(global.overwrite);
+        let lock = match making::begin(output, global, lock, existing, || self.would())? {
             ControlFlow::Break(done) => return Ok(done),
             ControlFlow::Continue(lock) => lock,
         };
@@ -368,16 +370,13 @@ fn bytes(report: &impl Made) -> u64 {
 
 fn summary(report: &ClusterReport, output: &Path) -> Summary {
     let found = &report.found;
-    let summary = Summary::new()
+    Summary::new()
         .count("members", found.members)
         .count("clusters", found.clusters)
         .count("stars", found.stars)
         .count("links", found.links)
-        .path("output", output);
-    match found.changes {
-        Some(changes) => summary.count("changes", changes),
-        None => summary,
-    }
+        .count_some("changes", found.changes)
+        .path("output", output)
 }
 
 pub(crate) fn done(report: &ClusterReport, output: &Path) -> Result<Summary> {
@@ -396,9 +395,7 @@ pub(crate) fn verify(output: &Path, global: &GlobalFlags) -> Result<Option<Summa
 
 /// The clusters to which those of the report were added, if there are any there now.
 pub(crate) fn before(report: &ClusterReport) -> Result<Option<(PathBuf, ClusterReport)>> {
-    let folder = report.run["inputs"][PREVIOUS].as_str();
-    let folder = folder.map(|it| Place::from(it).here()).transpose()?;
-    let Some(folder) = folder else { return Ok(None) };
+    let Some(folder) = places::input_of(&report.run, PREVIOUS)? else { return Ok(None) };
     let before = ClusterReport::read(&folder)?;
     Ok(before.map(|before| (folder, before)))
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use dupsieve::rooms::document::{Content, IdList, PlaceIds};
+use dupsieve::rooms::document::{IdList, PlaceIds};
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::PageTime;
 use dupsieve::rooms::flow::{Documents, Harvest, Processes};
@@ -154,15 +154,12 @@ impl Arguments {
                 text_field,
                 ..PageSettings::default()
             };
-            pages::each(&paths, &settings, |document| {
-                let Content::Text(text) = document.content else {
-                    return Err(pages::no_text(&document.id));
-                };
+            pages::each_text(&paths, &settings, |id, text| {
                 let id = match &name {
-                    Some(field) => format!("{}#{field}", document.id),
-                    None => document.id.into_owned(),
+                    Some(field) => format!("{id}#{field}"),
+                    None => id.to_owned(),
                 };
-                texts.push((id, text.into_owned()));
+                texts.push((id, text.to_owned()));
                 Ok(())
             })?;
         }

@@ -10,10 +10,9 @@ mod differences;
 use clap::{ArgGroup, ArgMatches, Args};
 use dupsieve::Result;
 
-use crate::commands::destination::Destination;
 use crate::commands::help::examples;
 use crate::commands::making;
-use crate::commands::places;
+use crate::commands::places::{self, Destination};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Place};

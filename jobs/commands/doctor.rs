@@ -1,6 +1,5 @@
 //! `dupsieve doctor`: what this machine, its disks, object stores and the other processes allow, what is wrong, and what to do.
 
-mod address;
 mod finding;
 mod folder;
 mod machine;
@@ -8,12 +7,15 @@ mod machine;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use dupsieve::rooms::mount;
 use dupsieve::rooms::object_storage::Address;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use crate::commands::help::examples;
+use crate::commands::places;
 use crate::flags::global::GlobalFlags;
+use crate::flags::place::check_output;
 use crate::flags::shared::Shared::{Memory, Processes, Workers};
 use crate::flags::shared::shared;
 use crate::outcome::answer;
@@ -66,8 +68,24 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 fn of_place(place: &Path) -> Vec<Finding> {
     match Address::of(place).transpose() {
         None => folder::findings(place),
-        Some(address) => vec![address::finding(place, address)],
+        Some(address) => vec![of_address(place, address)],
     }
+}
+
+/// What an object store does with what jobs will write to an address.
+fn of_address(typed: &Path, address: Result<Address>) -> Finding {
+    let tried = address.and_then(|address| {
+        check_output(&address)?;
+        mount::try_out(&address)
+    });
+    let what = format!("address {}", places::shown_input(&typed.to_string_lossy()));
+    let works = || "an object was put, read and deleted; a put keeps to its condition".to_owned();
+    let found = tried.as_ref().map_or_else(Error::to_string, |()| works());
+    Finding::ok(what, found).but(
+        tried.is_err(),
+        State::Wrong,
+        "no output and no store can be written there: mend what is said above",
+    )
 }
 
 /// Whether all processes of the hosts file come together, know the secret and are of this version.

@@ -1,8 +1,6 @@
 //! `dupsieve evaluate`: how well pairs agree with labels; with `--sweep`, which preset suits a corpus.
 
-mod flags;
 mod methods;
-mod planted;
 mod sweep;
 
 pub(crate) use methods::presets;
@@ -10,18 +8,20 @@ pub(crate) use methods::presets;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, ArgMatches, Args};
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::evaluate::{Labels, Pairs, Scores};
+use dupsieve::rooms::output::parent_of;
+use dupsieve::rooms::report::{Made, Report};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
 use crate::commands::help::examples;
-use crate::commands::pages::PageFlags;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
+use crate::flags::settings::PageSettings;
 use crate::flags::shared::Shared::{Memory, Workers};
 use crate::flags::shared::{flags_of, shared, typed_flag};
 use crate::outcome::summary::Summary;
-use flags::SweepFlags;
 
 const EXAMPLES: &[(&str, &str)] = &[
     (
@@ -53,27 +53,42 @@ pub(crate) struct Arguments {
     /// Judge the presets, and the settings of --config, on your pages
     #[arg(long, requires = "input")]
     sweep: bool,
+    /// How many pages --sweep draws [default: 1000]
+    #[arg(long, value_name = "N", requires = "sweep")]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..=4000))]
+    sample: Option<u32>,
     #[command(flatten)]
-    flags: SweepFlags,
+    pages: PageSettings,
 }
 
 /// What says that a typed flag has no effect.
 pub(crate) fn typed_in_vain(typed: &ArgMatches) -> Option<String> {
-    let flag = typed_flag(typed, flags_of::<PageFlags>()).filter(|_| !typed.get_flag("sweep"))?;
+    let flag =
+        typed_flag(typed, flags_of::<PageSettings>()).filter(|_| !typed.get_flag("sweep"))?;
     Some(format!("{flag} has no effect without --sweep"))
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
-    let Arguments { pairs, labels, input, seed, flags, .. } = arguments;
+    let Arguments { pairs, labels, input, seed, sample, pages, .. } = arguments;
     let (Some(pairs), Some(path)) = (pairs, labels) else {
-        return sweep::run(input, flags, *seed, global);
+        return sweep::run(input, pages, (*seed, *sample), global);
     };
     let path = path.here()?;
     let labels = Labels::read(&path)?;
     if labels.is_empty() {
         return Err(Error::new(Kind::BadData, "the file has no labels").at(path));
     }
-    judge(&pairs.here()?, &labels)
+    let pairs = &*pairs.here()?;
+    let listed = Report::read(parent_of(pairs)).ok().flatten();
+    let listed = listed.and_then(|report| report.parameters.get("matches").cloned());
+    if pairs.file_stem().is_some_and(|name| name == "matches") && listed.as_deref() == Some("best")
+    {
+        tracing::warn!(
+            "{} lists one match of each dropped page, so the recall is low; --matches all of `dedup` lists all",
+            pairs.named()
+        );
+    }
+    judge(pairs, &labels)
 }
 
 fn judge(pairs: &Path, labels: &Labels) -> Result<Summary> {

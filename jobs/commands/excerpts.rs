@@ -1,15 +1,14 @@
 //! The beginnings of the texts of pairs of pages, read from the inputs again, and what differs between them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
-use dupsieve::rooms::document::Content;
 use dupsieve::rooms::fingerprint::{TextMeasure, Width};
 use dupsieve::rooms::report::{Nearest, Run};
 use dupsieve::{Kind, Result};
 
 use crate::commands::difference;
-use crate::commands::pages::{self, PageSource, no_text};
+use crate::commands::pages::{self, PageSource};
 use crate::flags::settings::PageSettings;
 
 /// How many bytes of a text are kept and compared.
@@ -59,29 +58,19 @@ impl<'s> Excerpts<'s> {
         source: &'s PageSource,
         settings: &PageSettings,
     ) -> Result<Excerpts<'s>> {
-        let mut wanted: BTreeMap<Vec<PathBuf>, HashMap<String, Option<Excerpt>>> = BTreeMap::new();
+        let mut wanted: BTreeMap<Vec<PathBuf>, HashSet<String>> = BTreeMap::new();
         for (new, existing) in pairs {
             for (of, id) in [(None, new), (Some(existing), &*existing.id)] {
-                wanted.entry(source.inputs_of(of)?).or_default().insert(id.to_owned(), None);
+                wanted.entry(source.inputs_of(of)?).or_default().insert(id.to_owned());
             }
         }
         let mut texts = HashMap::new();
-        for (inputs, mut of_inputs) in wanted {
-            let read = pages::each(&inputs, settings, |document| {
-                if let Some(held @ None) = of_inputs.get_mut(&*document.id) {
-                    let Content::Text(text) = &document.content else {
-                        return Err(no_text(&document.id));
-                    };
-                    *held = Some(Excerpt::beginning(text));
-                }
+        for (inputs, ids) in wanted {
+            let read = pages::find_texts(&inputs, settings, ids, |id, text| {
+                texts.insert((inputs.clone(), id.to_owned()), Excerpt::beginning(text));
                 Ok(())
             });
-            match read {
-                Err(error) if error.kind() == Kind::Missing => tracing::warn!("{error}"),
-                read => read?,
-            }
-            let found = of_inputs.into_iter().filter_map(|(id, held)| Some((id, held?)));
-            texts.extend(found.map(|(id, held)| ((inputs.clone(), id), held)));
+            pages::warn_if_missing(read)?;
         }
         Ok(Excerpts { texts, source })
     }

@@ -6,7 +6,7 @@ mod nearest;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::document::{Content, PageKey};
+use dupsieve::rooms::document::PageKey;
 use dupsieve::rooms::fingerprint::{Recipe, TextMeasure, Width};
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::matches::Recrawled;
@@ -15,7 +15,7 @@ use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
 use crate::commands::help::examples;
-use crate::commands::pages::{self, PageFlags, PageSource, no_text};
+use crate::commands::pages::{self, PageSource};
 use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
@@ -71,7 +71,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "C", num_args = 1)]
     check: Option<TextMeasure>,
     #[command(flatten)]
-    pages: PageFlags,
+    pages: PageSettings,
     /// An output and the id of a page; or the ids of two pages; with --date, the id of one page
     #[arg(id = "pages_to_explain", value_name = "ID", num_args = 1..=2)]
     ids: Vec<PathBuf>,
@@ -145,7 +145,7 @@ struct Judged {
 impl Judged {
     fn of(
         (output, id): (PathBuf, String),
-        pages: &PageFlags,
+        pages: &PageSettings,
         global: &GlobalFlags,
     ) -> Result<Judged> {
         let verdict = report::verdict(&output, &id)?;
@@ -161,7 +161,7 @@ impl Judged {
             }
             _ => false,
         };
-        let (source, settings) = PageSource::of_output(&output, (&[], "--input"), pages, global)?;
+        let (source, settings) = PageSource::of_output(&output, &[], pages, global)?;
         let key = report.as_ref().and_then(Report::key);
         Ok(Judged { id, verdict, other, is_other_dropped, key, asked, source, settings })
     }
@@ -280,26 +280,25 @@ fn analyse(
     let mut found = [None, None];
     let same = wanted[0].inputs == wanted[1].inputs;
     for inputs in wanted.iter().take(if same { 1 } else { 2 }).map(|wanted| &wanted.inputs) {
-        pages::each(inputs, settings, |document| {
+        let is_of = |it: &&Wanted| it.inputs == *inputs;
+        let ids = wanted.iter().filter(is_of).map(|it| it.id.clone()).collect();
+        pages::find_texts(inputs, settings, ids, |id, whole| {
+            let text = match &mut boilerplate {
+                Some(boilerplate) => boilerplate.drop_from(id, whole).text,
+                None => whole,
+            };
+            let (fingerprint, class) = sketcher.page(text)?.ok_or_else(|| {
+                Error::new(Kind::BadData, "the document has no feature").found(id)
+            })?;
+            let features = sketcher.weighted(text)?;
+            let dropped_bytes = whole.len() - text.len();
+            let key = key.map(|key| key.of(id, None).into_owned());
+            let [id, text] = [id, text].map(str::to_owned);
+            let analysed = Analysed { id, key, fingerprint, class, features, text, dropped_bytes };
             for (wanted, found) in wanted.iter().zip(&mut found) {
-                if found.is_some() || wanted.id != document.id || wanted.inputs != *inputs {
-                    continue;
+                if wanted.id == analysed.id && wanted.inputs == *inputs {
+                    *found = Some(analysed.clone());
                 }
-                let id = &wanted.id;
-                let Content::Text(whole) = &document.content else { return Err(no_text(id)) };
-                let text = match &mut boilerplate {
-                    Some(boilerplate) => boilerplate.drop_from(id, whole).text,
-                    None => whole,
-                };
-                let (fingerprint, class) = sketcher.page(text)?.ok_or_else(|| {
-                    Error::new(Kind::BadData, "the document has no feature").found(id)
-                })?;
-                let features = sketcher.weighted(text)?;
-                let dropped_bytes = whole.len() - text.len();
-                let key = key.map(|key| key.of(id, None).into_owned());
-                let [id, text] = [id, text].map(str::to_owned);
-                *found =
-                    Some(Analysed { id, key, fingerprint, class, features, text, dropped_bytes });
             }
             Ok(())
         })?;

@@ -25,10 +25,10 @@ pub(crate) use cutting::Cutting;
 pub(crate) use kept::Kept;
 
 use crate::commands::help::examples;
-use crate::commands::pages::{PageFlags, PageSource};
+use crate::commands::pages::PageSource;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Place};
-use crate::flags::settings::{ByteSize, PageSettings};
+use crate::flags::settings::PageSettings;
 use crate::flags::shared::Shared::{DryRun, Memory, Overwrite, Telemetry};
 use crate::flags::shared::shared;
 use crate::outcome::progress::{Progress, Unit};
@@ -55,6 +55,7 @@ const ALL_DAYS: &str = "an id belongs to a day: `dupsieve filter --config FILE -
 /// Copy the records whose ids are listed, as they are
 #[derive(Args, Debug)]
 #[command(args = shared(&[Memory, DryRun, Overwrite, Telemetry]), after_help = examples(EXAMPLES))]
+#[command(mut_arg("max_bad", |flag| flag.hide(true)))]
 pub(crate) struct Arguments {
     /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input
     #[arg(long, value_name = "PATH", required_unless_present = "all", num_args = 1..)]
@@ -77,18 +78,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     output: Output,
     #[command(flatten)]
-    pages: PageFlags,
-    /// Field with the time, if `fingerprint` used one: records whose time cannot be read are skipped,
-    /// as `fingerprint` skipped them
-    #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TIME_FIELD")]
-    time_field: Option<String>,
-    /// Read what can be read of compressed files that are damaged or end early
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
-    #[arg(env = "DUPSIEVE_ACCEPT_TRUNCATED")]
-    accept_truncated: Option<bool>,
-    /// Longest record, such as 64MiB; longer ones are skipped [default: 64MiB]
-    #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MAX_RECORD")]
-    max_record: Option<ByteSize>,
+    pages: PageSettings,
 }
 
 /// Runs `filter`. Of several records with the same id it copies the first, because that one was judged.
@@ -126,13 +116,8 @@ fn check(inputs: &Inputs, output: &Path) -> Result<()> {
 impl Arguments {
     /// How pages are read: as these flags say, else as an output has recorded, else as the configuration file says.
     fn settings(&self, recorded: &PageSource, global: &GlobalFlags) -> Result<PageSettings> {
-        let file = self.pages.over(recorded.settings(global.config()?.fingerprint.pages)?);
-        Ok(PageSettings {
-            max_record: self.max_record.or(file.max_record),
-            accept_truncated: self.accept_truncated.or(file.accept_truncated),
-            time_field: self.time_field.clone().or(file.time_field),
-            ..file
-        })
+        let file = global.config()?.fingerprint.pages;
+        Ok(self.pages.clone().or(recorded.settings.clone()).or(file))
     }
 
     /// How the pages were read that the output has judged, as far as its report knows it.

@@ -19,10 +19,9 @@ use dupsieve::rooms::store::{
 };
 use dupsieve::{Error, Kind, Result};
 
-use crate::commands::destination::Destination;
 use crate::commands::help::examples;
 use crate::commands::making::{self, FromPages};
-use crate::commands::places;
+use crate::commands::places::{self, Destination};
 use crate::commands::reading::{self, ALL_PLACES, Accepted, Found, PLACE_IDS, Pages};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
@@ -140,7 +139,10 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     processes.agree("check the output", || places::expect_folder(&request.output))?;
     let summary = fingerprint(&mut processes, &request, global)?;
     places::publish_job(&mut processes, global)?;
-    if !processes.is_leader() || global.dry_run {
+    if global.dry_run {
+        return say_recipe(summary, &request.settings);
+    }
+    if !processes.is_leader() {
         return Ok(summary);
     }
     let [read, made, empty, repeated, bad] =
@@ -157,16 +159,22 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             "there are no pages for {output}; if they come later, make it again with --overwrite"
         );
     }
-    let summary = match summary.find("unchanged") {
-        Some(unchanged) => summary.say(format!(
-            "{unchanged} of them have a text that the store has, and were not computed again"
-        )),
-        None => summary,
-    };
+    let unchanged = summary.find("unchanged").map(|unchanged| {
+        format!("{unchanged} of them have a text that the store has, and were not computed again")
+    });
     Ok(summary
+        .say_if(unchanged)
         .say(tally(read, "record(s)", &counts))
         .say(format!("written: {output}"))
         .say(format!("next: dupsieve dedup --batch {output} --output DIR")))
+}
+
+/// Adds to what a dry run says by which recipe fingerprints would be made, unless all are.
+pub(crate) fn say_recipe(summary: Summary, settings: &FingerprintSettings) -> Result<Summary> {
+    if summary.is_already_done() {
+        return Ok(summary);
+    }
+    Ok(summary.say(format!("fingerprints by the recipe {}", settings.chosen()?.name())))
 }
 
 pub(crate) fn fingerprint(
@@ -249,8 +257,8 @@ impl FromPages for Job {
         let output = self.pages.output();
         let (_, bytes) = self.pages.size();
         output::check_free_space(output::parent_of(output), bytes / INPUT_TO_SEGMENT)?;
-        let would = format!("would make {} by recipe {}", output.named(), self.recipe.name());
-        Ok(self.pages.would(would).count("passed_over", self.pages.passed_over()))
+        let would = self.pages.would(format!("would make {}", output.named()));
+        Ok(would.count("passed_over", self.pages.passed_over()))
     }
 
     fn read(&self, processes: &mut Processes, global: &GlobalFlags) -> Result<Self::Found> {
@@ -281,20 +289,17 @@ impl FromPages for Job {
         };
         let has = [segment.quarantine().is_some(), segment.repeated().is_some()];
         reading::remove_stale(self.pages.output(), has[0], has[1]);
-        let mut summary = self.pages.say_lists(self.summary(&segment.counts()), has);
-        if self.recipe.boilerplate().is_some() {
-            summary = summary.count("only_boilerplate", only_boilerplate);
-        }
-        match self.pages.kept_by() {
-            Some(_) => {
-                let [known, unknown] = [order.known(), order.unknown()];
-                summary = summary.count("ordered", known).count("unordered", unknown);
-            }
-            None if self.pages.has_order() => summary = summary.count("times", order.known()),
-            None => {}
-        }
         output::remove_leftovers(self.pages.output(), &lock)?;
-        Ok(unchanged.into_iter().fold(summary, |it, count| it.count("unchanged", count)))
+        let is_kept_by = self.pages.kept_by().is_some();
+        let has_times = self.pages.has_order() && !is_kept_by;
+        let drops_lines = self.recipe.boilerplate().is_some();
+        let summary = self.pages.say_lists(self.summary(&segment.counts()), has);
+        Ok(summary
+            .count_some("only_boilerplate", drops_lines.then_some(only_boilerplate))
+            .count_some("ordered", is_kept_by.then(|| order.known()))
+            .count_some("unordered", is_kept_by.then(|| order.unknown()))
+            .count_some("times", has_times.then(|| order.known()))
+            .count_some("unchanged", unchanged))
     }
 }
 

@@ -1,6 +1,6 @@
-//! `dupsieve init`: looks at the pages of a crawl and writes a configuration for it.
+//! `dupsieve init`: looks at the pages of a crawl and writes a configuration for it. What was seen is one object: `file.txt` draws the
+//! configuration of it, with the reasons in comments, and `found.txt` what is said to the user.
 
-mod file;
 pub(crate) mod layout;
 mod pages;
 
@@ -10,25 +10,24 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dupsieve::rooms::document::{Fields, Format, Inputs, PlaceIds, Survey};
 use dupsieve::rooms::error::{At, Named};
-use dupsieve::rooms::evaluate::SampledPage;
+use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::output::{PackedFile, STDOUT};
 use dupsieve::{Error, Kind, Result};
+use serde_json::{Value, json};
 
 use crate::commands::help::examples;
-use crate::commands::{difference, places, shell};
+use crate::commands::{places, shell};
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Output;
 use crate::flags::shared::Shared::{DryRun, Overwrite};
 use crate::flags::shared::shared;
+use crate::outcome::answer;
 use crate::outcome::summary::Summary;
-use file::Seen;
 use layout::Layout;
 use pages::Pages;
 
-/// Texts of this many characters and fewer say little: two may be near by chance.
-const SHORT: u64 = 200;
-/// The most lines that are shown of the difference of two pages.
-const MOST_LINES: usize = 3;
+const FILE: &str = include_str!("init/file.txt");
+const FOUND: &str = include_str!("init/found.txt");
 
 const EXAMPLES: &[(&str, &str)] = &[
     ("Propose a configuration for the pages below a folder", "dupsieve init --input crawl/"),
@@ -54,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let Arguments { input, output, format } = arguments;
     let output = &output.here()?;
     if input.is_empty() {
-        write(output, &Seen::nothing().text(), global)?;
+        write(output, &example(), global)?;
         return Ok(Summary::new()
             .path("output", output)
             .say("an example: say in it where your pages are, or give them with --input")
@@ -78,33 +77,60 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let fields = survey.proposal()?;
     check_same_fields(&inputs, &survey)?;
     let pages = Pages::sample(&inputs, &fields)?;
-    let seen = Seen {
-        given: input.iter().map(|path| places::shown_input(&path.to_string_lossy())).collect(),
-        layout: Layout::of(inputs.files().iter().map(|file| file.path())),
-        fields: fields.clone(),
-        has_fields: survey.records > 0,
-        has_times: fields.order.is_some() || inputs.formats().keys().eq([&Format::Warc]),
-        format: *format,
-        pages: Some(&pages),
-    };
-    write(output, &seen.text(), global)?;
-    let mut summary = Summary::new()
+    let given: Vec<String> =
+        input.iter().map(|path| places::shown_input(&path.to_string_lossy())).collect();
+    let layout = Layout::of(inputs.files().iter().map(|file| file.path()));
+    let formats = inputs.formats();
+    let seen = json!({
+        "is_corpus": layout.is_none(),
+        "given": given,
+        "layout": layout.as_ref().map(|Layout { patterns, days, left_out }| {
+            json!({
+                "patterns": patterns,
+                "days": days.len(),
+                "ranges": layout::ranges(days),
+                "left_out": left_out,
+            })
+        }),
+        "fields": (survey.records > 0).then(|| fields_seen(&fields, &survey)),
+        "has_times": fields.order.is_some() || formats.keys().eq([&Format::Warc]),
+        "format": format.map(|format| format.to_string()),
+        "formats": formats.iter().map(|(it, files)| format!("{it}: {files}")).collect::<Vec<_>>(),
+        "sample": pages.seen(),
+        "first": inputs.files()[0].path().named(),
+        "preset": Preset::default().to_string(),
+    });
+    write(output, &answer::drawn(&seen, FILE), global)?;
+    let summary = Summary::new()
         .count("files", inputs.files().len() as u64)
         .count("sampled", pages.pages.len() as u64)
         .count("unreadable", pages.bad)
-        .path("output", output);
-    let with_days = seen.layout.as_ref();
-    for sentence in findings(&inputs, &survey, &fields, &pages, with_days) {
-        summary = summary.say(sentence);
-    }
-    for &(one, two) in &pages.examples {
-        for sentence in example(&pages.pages[one], &pages.pages[two]) {
-            summary = summary.say(sentence);
-        }
-    }
-    let next =
-        if seen.is_corpus() { next_of_corpus(output, &seen.given) } else { next(output, "") };
+        .path("output", output)
+        .say_lines(&answer::drawn(&seen, FOUND));
+    let next = if layout.is_none() { next_of_corpus(output, &given) } else { next(output, "") };
     Ok(summary.say(format!("written: {}", output.named())).say(next))
+}
+
+/// A configuration to be filled in: nothing was seen.
+fn example() -> String {
+    let usual = Fields::default();
+    let fields = json!({ "id": usual.id, "text": usual.text });
+    let given = ["crawl/{date}/*.jsonl.zst"];
+    let preset = Preset::default().to_string();
+    answer::drawn(&json!({ "given": given, "fields": fields, "preset": preset }), FILE)
+}
+
+/// The fields that are read, and the names of all that there are.
+fn fields_seen(fields: &Fields, survey: &Survey) -> Value {
+    let Fields { id, text, order, html, encoding, place_ids, .. } = fields;
+    json!({
+        "id": (*place_ids != PlaceIds::All).then_some(id),
+        "text": text,
+        "time": order.as_ref().map(|order| &order.name),
+        "html": html,
+        "encoding": encoding.map(|encoding| encoding.to_string()),
+        "all": survey.fields.keys().collect::<Vec<_>>(),
+    })
 }
 
 /// Fails if some files have the fields and others have none: `run` refuses a field that a file cannot have.
@@ -144,73 +170,4 @@ fn write(output: &Path, text: &str, global: &GlobalFlags) -> Result<()> {
     file.line(text.trim_end().as_bytes())?;
     file.finish(global.overwrite)?;
     Ok(())
-}
-
-fn findings(
-    inputs: &Inputs,
-    survey: &Survey,
-    fields: &Fields,
-    pages: &Pages,
-    layout: Option<&Layout>,
-) -> Vec<String> {
-    let formats = inputs.formats().into_iter();
-    let formats: Vec<String> =
-        formats.map(|(format, files)| format!("{format}: {files}")).collect();
-    let mut told = vec![format!("files: {}", formats.join(", "))];
-    told.push(match layout {
-        Some(layout) => {
-            let patterns: Vec<&str> = layout.patterns.iter().map(String::as_str).collect();
-            let left_out: Vec<&str> = layout.left_out.iter().map(String::as_str).take(10).collect();
-            let but = match layout.left_out.len() {
-                0 => String::new(),
-                1 => format!("; left out, because not all of these days have it: {}", left_out[0]),
-                count => format!(
-                    "; {count} patterns are left out, because not all of these days have them: {}",
-                    left_out.join(", ")
-                ),
-            };
-            format!("days: {}, as {}{but}", layout.days.len(), patterns.join(", "))
-        }
-        None => "days: the paths name none, so the files are one corpus".to_owned(),
-    });
-    if survey.records > 0 {
-        let other: Vec<&str> = survey.fields.keys().map(String::as_str).take(20).collect();
-        let time = fields.order.as_ref().map_or("no field", |order| &*order.name);
-        let html = if fields.html { ", which is HTML" } else { "" };
-        let id =
-            if fields.place_ids == PlaceIds::All { "none, so FILE:RECORD" } else { &fields.id };
-        told.push(format!(
-            "fields: id = {id}, text = {}{html}, time = {time}; there are {}",
-            fields.text,
-            other.join(", ")
-        ));
-    }
-    let count = pages.pages.len();
-    let [shortest, middle, longest] = pages.characters;
-    told.push(format!(
-        "a sample of {count} pages: {shortest} to {longest} characters, {middle} in the middle; {} % mostly Chinese",
-        100 * pages.han / count
-    ));
-    if middle <= SHORT {
-        told.push(
-            "most texts are short, so a word more or less changes much of them: look at the pairs with `dupsieve sample`"
-                .to_owned(),
-        );
-    }
-    let near: Vec<String> =
-        pages.near.iter().map(|(preset, near)| format!("{near} by {preset}")).collect();
-    told.push(format!("near-duplicates in the sample: {}; all pages have more", near.join(", ")));
-    told.push(format!(
-        "`dupsieve evaluate --sweep --input {}` measures which preset suits them",
-        inputs.files()[0].path().named()
-    ));
-    told
-}
-
-/// A near pair, and what differs.
-fn example(one: &SampledPage, two: &SampledPage) -> Vec<String> {
-    let mut told = vec![format!("near: {} and {}", one.id, two.id)];
-    let lines = difference::lines([&one.text, &two.text]);
-    told.extend(lines.into_iter().take(MOST_LINES).map(|line| format!("  {line}")));
-    told
 }

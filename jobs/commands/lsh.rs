@@ -8,8 +8,8 @@ use dupsieve::Result;
 use dupsieve::rooms::matches::Confirm;
 
 use crate::commands::dedup::{CorpusFlags, Request, dedup_corpus};
-use crate::commands::destination::Destination;
 use crate::commands::help::examples;
+use crate::commands::places::Destination;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Output;

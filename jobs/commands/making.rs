@@ -9,8 +9,8 @@
 //! conclude  write the output, put the output into its place     wait until the output is written
 //! ```
 //!
-//! [`Making`] is what all jobs say. [`from_pages`] makes an output of documents. `dedup` makes one of a segment and a store, and takes
-//! [`make`]; `cluster` computes in process 0 alone, and takes only [`begin`].
+//! [`from_pages`] makes an output of documents. `dedup` makes one of a segment and a store, and takes [`begin`] and [`make`]; `cluster`
+//! computes in process 0 alone, and takes only [`begin`].
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -29,22 +29,6 @@ use crate::flags::global::GlobalFlags;
 use crate::outcome::failure;
 use crate::outcome::summary::{Summary, tally};
 use crate::processes::machines;
-
-/// An output that a job makes, with its inputs found.
-pub(crate) trait Making {
-    fn output(&self) -> &Path;
-
-    /// Process 0 locks the output. In a dry run nobody does.
-    fn lock(&self) -> Result<Lock> {
-        Lock::beside(self.output())
-    }
-
-    /// The summary of the very output that is asked for, if that output exists.
-    fn existing(&self, overwrite: bool) -> Result<Option<Summary>>;
-
-    /// What there is to do, as a dry run says it.
-    fn would(&self) -> Result<Summary>;
-}
 
 /// An output that is made of documents: what it is, what decides it, and how it is made.
 pub(crate) trait FromPages {
@@ -118,29 +102,6 @@ pub(crate) trait FromPages {
     fn write(&self, found: Self::Found, lock: Lock, global: &GlobalFlags) -> Result<Summary>;
 }
 
-impl<J: FromPages> Making for J {
-    fn output(&self) -> &Path {
-        self.pages().output()
-    }
-
-    fn lock(&self) -> Result<Lock> {
-        self.pages().lock(J::LOCK)
-    }
-
-    fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
-        self.pages().announce();
-        if !self.is_made(overwrite)? {
-            return Ok(None);
-        }
-        reading::remove_stale(self.output(), true, true);
-        self.standing().map(Some)
-    }
-
-    fn would(&self) -> Result<Summary> {
-        self.would_make()
-    }
-}
-
 /// Makes `output` of documents, which `find` finds for so many processes. Every process of the job calls this.
 pub(crate) fn from_pages<J: FromPages>(
     processes: &mut Processes,
@@ -150,8 +111,17 @@ pub(crate) fn from_pages<J: FromPages>(
 ) -> Result<Summary> {
     reported(processes, output, global, |processes| {
         let job = find(processes.topology().processes)?;
+        let existing = || {
+            job.pages().announce();
+            if !job.is_made(global.overwrite)? {
+                return Ok(None);
+            }
+            reading::remove_stale(output, true, true);
+            job.standing().map(Some)
+        };
         let start = || {
-            Ok(match begin(&job, global)? {
+            let lock = || job.pages().lock(J::LOCK);
+            Ok(match begin(output, global, lock, existing, || job.would_make())? {
                 ControlFlow::Break(done) => Start::done(done),
                 ControlFlow::Continue(lock) => Start::make(job.pages().listing(), lock),
             })
@@ -200,17 +170,22 @@ pub(crate) fn make<T: Serialize + DeserializeOwned, H>(
     Ok(made.leader().unwrap_or_default())
 }
 
-/// Process 0 locks the output and looks whether there is something to make: the lock, or the summary of a job that has
-/// nothing to make.
-pub(crate) fn begin(job: &impl Making, global: &GlobalFlags) -> Result<ControlFlow<Summary, Lock>> {
-    let output = job.output();
-    let lock = (!global.dry_run).then(|| job.lock()).transpose()?;
-    if let Some(done) = job.existing(global.overwrite)? {
+/// Process 0 locks the output, unless this is a dry run, and looks whether there is something to make: the lock, or the summary of a job
+/// that has nothing to make. `existing` is that of the very output that is asked for, if it exists, and `would` what a dry run says.
+pub(crate) fn begin(
+    output: &Path,
+    global: &GlobalFlags,
+    lock: impl FnOnce() -> Result<Lock>,
+    existing: impl FnOnce() -> Result<Option<Summary>>,
+    would: impl FnOnce() -> Result<Summary>,
+) -> Result<ControlFlow<Summary, Lock>> {
+    let lock = (!global.dry_run).then(lock).transpose()?;
+    if let Some(done) = existing()? {
         tracing::info!("{} is done already", output.named());
         lock.map_or(Ok(()), |lock| output::remove_leftovers(output, &lock))?;
         return Ok(ControlFlow::Break(done.already_done()));
     }
-    let would = job.would()?;
+    let would = would()?;
     Ok(lock.map_or(ControlFlow::Break(would), ControlFlow::Continue))
 }
 

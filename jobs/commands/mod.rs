@@ -19,7 +19,6 @@ pub(crate) mod completions;
 pub(crate) mod contains;
 pub(crate) mod copies;
 pub(crate) mod dedup;
-pub(crate) mod destination;
 pub(crate) mod difference;
 pub(crate) mod doctor;
 pub(crate) mod evaluate;

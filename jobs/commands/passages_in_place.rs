@@ -4,15 +4,14 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use dupsieve::rooms::document::Content;
+use dupsieve::Result;
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::passages::{PassageRow, PassageRows};
-use dupsieve::{Kind, Result};
 use serde::Serialize;
 
 use crate::commands::difference::shown;
 use crate::commands::excerpts::MOST_INPUT_BYTES;
-use crate::commands::pages::{self, PageSource, no_text};
+use crate::commands::pages::{self, PageSource};
 use crate::flags::settings::PageSettings;
 
 /// How many bytes are shown on each side of a passage, at most.
@@ -52,11 +51,10 @@ pub(crate) fn for_report(
 ) -> Result<Vec<PassageInPlace>> {
     let mut passages = longest(output, IN_REPORT)?;
     let read = source.map(|source| {
-        let (inputs, settings) =
-            (source.inputs_of(None)?, source.settings(PageSettings::default())?);
+        let (inputs, settings) = (source.inputs_of(None)?, &source.settings);
         let (files, _) = settings.inputs(&inputs, Width::W128)?;
         let is_small = files.are_files() && files.bytes() <= MOST_INPUT_BYTES;
-        if is_small { read(&mut passages, &inputs, &settings) } else { Ok(()) }
+        if is_small { read(&mut passages, &inputs, settings) } else { Ok(()) }
     });
     if let Some(Err(error)) = read {
         tracing::warn!("report.html does not show the texts of passages: {error}");
@@ -74,20 +72,14 @@ pub(crate) fn read(
     for passage in passages {
         of_pages.entry(passage.row.id.clone()).or_default().push(passage);
     }
-    let read = pages::each(inputs, settings, |document| {
-        for passage in of_pages.remove(&*document.id).into_iter().flatten() {
-            let Content::Text(text) = &document.content else {
-                return Err(no_text(&document.id));
-            };
+    let wanted = of_pages.keys().cloned().collect();
+    let read = pages::find_texts(inputs, settings, wanted, |id, text| {
+        for passage in of_pages.remove(id).into_iter().flatten() {
             passage.text = in_place(&passage.row, text);
         }
         Ok(())
     });
-    match read {
-        Err(error) if error.kind() == Kind::Missing => tracing::warn!("{error}"),
-        read => read?,
-    }
-    Ok(())
+    pages::warn_if_missing(read)
 }
 
 /// What stands before a passage, the passage, and what stands behind it; none if the text ends before.

@@ -9,9 +9,10 @@ use dupsieve::rooms::flow::Processes;
 use dupsieve::rooms::object_storage::Address;
 use dupsieve::rooms::output::parent_of;
 use dupsieve::{Error, Kind, Result};
+use serde_json::Value;
 
 use crate::flags::global::GlobalFlags;
-use crate::flags::place::mounts;
+use crate::flags::place::{Place, mounts};
 
 /// Fails if the folder that the file `output` is to be written to does not exist: most likely its name was mistyped.
 pub(crate) fn expect_folder(output: &Path) -> Result<()> {
@@ -58,6 +59,12 @@ pub(crate) fn named(path: &Path) -> PathBuf {
     name_of(&absolute).into_owned()
 }
 
+/// What a report with this part `run` says it was made from under `name`, if it is still there.
+pub(crate) fn input_of(run: &Value, name: &str) -> Result<Option<PathBuf>> {
+    let named = run["inputs"][name].as_str().map(|named| Place::from(named).here());
+    Ok(named.transpose()?.filter(|path| path.exists()))
+}
+
 /// The input of pages as a report names it: an address without secrets, an absolute path, or `-`.
 pub(crate) fn named_input(input: &str) -> String {
     let path = Path::new(input);
@@ -75,6 +82,29 @@ pub(crate) fn named_input(input: &str) -> String {
 pub(crate) fn shown_input(input: &str) -> String {
     let address = Address::of(Path::new(input)).ok().flatten();
     address.map_or_else(|| input.to_owned(), |address| address.to_string())
+}
+
+/// Where outputs are in the end. `run --redo` makes the outputs of a day in one folder, and moves them to another folder
+/// when all of them are complete. Whatever is said of an output names the second folder.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Destination {
+    /// The folder that outputs are made in, and the folder that they are moved to. None: outputs stay where they are made.
+    folders: Option<(PathBuf, PathBuf)>,
+}
+
+impl Destination {
+    /// The outputs that are made in the folder `made` are moved to the folder `last`.
+    pub(crate) fn moved(made: PathBuf, last: PathBuf) -> Destination {
+        Destination { folders: Some((made, last)) }
+    }
+
+    /// Where the file or folder that is made at `path` is in the end.
+    pub(crate) fn of(&self, path: &Path) -> PathBuf {
+        let below = |(made, last): &(PathBuf, PathBuf)| {
+            path.strip_prefix(made).ok().map(|name| last.join(name))
+        };
+        self.folders.as_ref().and_then(below).unwrap_or_else(|| path.to_path_buf())
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! `dupsieve query`: what is near to these pages in a store, page by page.
 
 mod answering;
-mod line;
 pub(crate) mod recipe;
 mod stream;
 
@@ -15,21 +14,19 @@ use dupsieve::Result;
 use dupsieve::rooms::document::{Format, Tolerance};
 use dupsieve::rooms::error::At;
 use dupsieve::rooms::fingerprint::{Width, hex, of_hex};
-use dupsieve::rooms::index::{Asker, Lookup, LookupOptions};
-use dupsieve::rooms::join;
-use dupsieve::rooms::matches::{Confirm, Question};
+use dupsieve::rooms::index::{Asker, Lookup};
+use dupsieve::rooms::matches::Question;
 use dupsieve::rooms::report::Copies;
-use dupsieve::rooms::store::{Access, Store, Version};
+use dupsieve::rooms::store::Store;
 use dupsieve::rooms::work::Work;
 
 use crate::commands::copies::CopiesFlag;
 use crate::commands::help::examples;
-use crate::commands::pages::PageFlags;
+use crate::commands::near::{self, LookupFlags};
 use crate::commands::store_at::StoreFlag;
 use crate::flags::global::GlobalFlags;
-use crate::flags::place::Place;
 use crate::flags::settings::{
-    ByteSize, Count, DedupSettings, FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings,
+    Count, FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings,
 };
 use crate::flags::shared::Shared::Workers;
 use crate::flags::shared::shared;
@@ -74,17 +71,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     asked: Asked,
     #[command(flatten)]
-    pages: PageFlags,
+    pages: PageSettings,
     #[command(flatten)]
     copies: CopiesFlag,
-    /// Near pages differ in at most this many bits, 15 at most [default: that of the preset that the store was made
-    /// with, else 3]
-    #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
-    distance: Option<u32>,
-    /// Confirm near texts by the sketches of this check, and after a colon the least containment or similarity, such as
-    /// containment:0.95 [default: that of the preset]
-    #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
-    check: Option<Confirm>,
+    #[command(flatten)]
+    lookup: LookupFlags,
     /// Name at most this many near pages of each page, and count the others
     #[arg(long, value_name = "N", default_value_t = LIMIT, value_parser = parse_limit)]
     limit: u64,
@@ -92,33 +83,15 @@ pub(crate) struct Arguments {
     /// answered (`cut`) [default: no limit]
     #[arg(long, value_name = "N", value_parser = parse_limit)]
     max_work: Option<u64>,
-    /// Read all fingerprints of the store and its index into memory first. For very many pages: without it the system
-    /// reads what is needed, and keeps it as long as memory allows
-    #[arg(long)]
-    resident: bool,
     /// Recipe of the store, if it has none of the usual names: a .toml file
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
     recipe: Option<RecipeChoice>,
-    /// Table of lines that do not count as text, if the store was made with one
-    #[arg(long, value_name = "FILE", env = "DUPSIEVE_BOILERPLATE")]
-    boilerplate: Option<Place>,
     /// List the records that could not be read in this file
     #[arg(long, value_name = "FILE")]
     quarantine: Option<PathBuf>,
-    /// End with 65 if more records are bad: a number, or a share such as 0.5%. What could be read is answered all
-    /// the same [default: 1%]
-    #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_BAD")]
-    max_bad: Option<Tolerance>,
-    /// Longest record, such as 64MiB; longer ones are bad [default: 64MiB]
-    #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MAX_RECORD")]
-    max_record: Option<ByteSize>,
     /// Time limit for each MiB of a page's text; a page that takes longer is bad [default: 60]
     #[arg(long, value_name = "SECONDS", env = "DUPSIEVE_PAGE_TIME")]
     page_time: Option<NonZeroU32>,
-    /// Read what can be read of compressed files that are damaged or end early
-    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
-    #[arg(env = "DUPSIEVE_ACCEPT_TRUNCATED")]
-    accept_truncated: Option<bool>,
 }
 
 #[derive(Args, Debug)]
@@ -145,7 +118,8 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let counter = arguments.copies.counter(global)?;
     let counted = counter.map(|counter| counter.count(&version, None)).transpose()?.flatten();
     let copies = counted.map(|counted| counted.copies);
-    let lookup = arguments.open(&store, version)?;
+    let options = arguments.lookup.options(None, version.stamp());
+    let lookup = Lookup::open(&store, version, options.map_err(|error| error.at(store.path()))?)?;
     if lookup.without_index() > 0 {
         let count = lookup.without_index();
         tracing::warn!(
@@ -162,23 +136,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 }
 
 impl Arguments {
-    fn open(&self, store: &Store, version: Version) -> Result<Arc<Lookup>> {
-        let settings = DedupSettings {
-            distance: self.distance,
-            check: self.check,
-            ..DedupSettings::default()
-        };
-        let (distance, check) = settings.distance_and_check(version.stamp().unwrap_or_default());
-        if let Some(stamp) = version.stamp() {
-            join::check_signatures(check, stamp).map_err(|error| error.at(store.path()))?;
-        }
-        let access = if self.resident { Access::Resident } else { Access::OnDisk };
-        let mut options = LookupOptions::within(distance);
-        options.check = check;
-        options.access = access;
-        Lookup::open(store, version, options)
-    }
-
     fn work(&self) -> Work<'static> {
         self.max_work.map_or(Work::unbounded(), Work::of)
     }
@@ -201,7 +158,8 @@ impl Arguments {
             let question = Question { fingerprint, page: None };
             let answer = asker.ask(&question, self.limit(), &mut self.work())?;
             let id = hex(fingerprint, width);
-            line::write(&id, (lookup, copies), Some(&answer), &mut out).at("stdout")?;
+            let answer = near::Answer::of(&id, (lookup, copies), Some(&answer));
+            out.write_all(answer.to_line().as_bytes()).at("stdout")?;
         }
         out.flush().at("stdout")
     }
@@ -239,25 +197,21 @@ impl Arguments {
     fn settings(&self, global: &GlobalFlags) -> Result<FingerprintSettings> {
         let is_text = !self.asked.text.is_empty();
         let FingerprintSettings { made, pages } = global.config()?.fingerprint;
+        let pages = PageSettings { time_field: None, ..pages };
         // A file of one text has no fields, whatever the pages of the configuration have.
         let pages = match is_text {
             true => PageSettings { id_field: None, text_field: None, html: None, ..pages },
             false => pages,
         };
-        let pages = self.pages.over(pages);
-        let pages = PageSettings {
-            format: if is_text { Some(Format::Text) } else { pages.format },
-            max_bad: self.max_bad.or(pages.max_bad),
-            max_record: self.max_record.or(pages.max_record),
-            accept_truncated: self.accept_truncated.or(pages.accept_truncated),
-            time_field: None,
-            ..pages
-        };
+        let mut pages = self.pages.clone().or(pages);
+        if is_text {
+            pages.format = Some(Format::Text);
+        }
         let made = RecipeSettings {
             preset: made.preset,
             recipe: self.recipe.clone().or(made.recipe),
             width: made.width,
-            boilerplate: self.boilerplate.clone().or(made.boilerplate),
+            boilerplate: self.lookup.boilerplate.clone().or(made.boilerplate),
             page_time: self.page_time.or(made.page_time),
             ..RecipeSettings::default()
         };

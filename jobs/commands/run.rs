@@ -17,20 +17,21 @@ use dupsieve::rooms::report::{ClusterReport, Made, Report};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::{Added, Day, DayRange, NewDay, Store};
 use dupsieve::{Error, Kind, Result};
+use serde_json::json;
 
 use crate::commands::dedup::{self, dedup};
-use crate::commands::fingerprint::fingerprint;
+use crate::commands::fingerprint::{fingerprint, say_recipe};
 use crate::commands::help::examples;
 use crate::commands::places;
 use crate::commands::shell;
 use crate::flags::config::Config;
-use crate::flags::confirm_day::ConfirmDay;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Place, mounts};
 use crate::flags::settings::{
     DedupSettings, FingerprintSettings, FormatFlag, OutputSettings, Replaced,
 };
-use crate::flags::shared::{JOB, shared};
+use crate::flags::shared::{ConfirmDay, JOB, shared};
+use crate::outcome::answer;
 use crate::outcome::failure;
 use crate::outcome::identity;
 use crate::outcome::summary::{Summary, tally};
@@ -152,10 +153,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         places::publish_job(&mut processes, global)?;
     }
     let total = total.path("store", &plan.store);
+    if global.dry_run {
+        return say_recipe(total, &config.fingerprint);
+    }
     match plan.days.last() {
-        Some(&day) if processes.is_leader() && !global.dry_run => {
-            closing(&plan, total, day, &arguments.days)
-        }
+        Some(&day) if processes.is_leader() => closing(&plan, total, day, &arguments.days),
         _ => Ok(total),
     }
 }
@@ -249,106 +251,59 @@ fn add(plan: &DayPlan<'_>, joined: &dedup::Request, day: Day) -> Result<Added> {
     Store::open(&plan.store)?.add(&NewDay { segment, day, only, replaces }, after)
 }
 
-/// Adds sentences: what was read and found, what was written, and what to do next. `day` is the last day.
+/// Adds what was read and found, what was written, and what to do next. `day` is the last day.
 fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Result<Summary> {
     // The path as the file has it.
     let folder = plan.named_output(day);
-    let output = folder.join("dedup");
-    let output = output.named();
-    let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
-    let program = shell::word(&program);
     let format = plan.to_join(day)?.format;
-    let [verdicts, matches] = ["verdicts", "matches"].map(|table| format.file_name(table));
-    let pages = total.counted("read");
     let days = match plan.days.len() {
         1 => format!("page(s) of {day}"),
         days => format!("page(s) of {days} days"),
     };
-    let done =
-        total.is_already_done().then(|| "nothing changed: all of it was done already".to_owned());
-    let counts = total.verdicts();
     let held = Store::open(&plan.store)?.at(None)?;
     let store = plan.config.store.path.as_ref().map_or(&*plan.store, Place::named);
-    let store = store.named();
-    let (config, shown) = (shell::word(&config.named()), shell::word(&folder.named()));
-    let for_later = total.find(Summary::FOR_LATER).filter(|count| *count > 0);
-    let replaced = total.find("replaced").filter(|count| *count > 0);
-    let how = if total.find(Summary::SUPERSEDED).is_some() { "replace" } else { "contain" };
-    let hidden = match plan.config.store.replaced {
-        Replaced::Hide => ", which are hidden now",
-        Replaced::Keep => "",
+    let clustered = plan.clusters(day)?;
+    let clusters = plan.config.clusters.map(|_| ClusterReport::read(&clustered)).transpose()?;
+    let clusters = clusters.flatten().map(|ClusterReport { found, days, .. }| {
+        json!({
+            "days": days.len(),
+            "members": found.members,
+            "clusters": found.clusters,
+            "output": folder.join("clusters").named(),
+            "rows": found.file_of("clusters"),
+            "sizes": found.file_of("sizes"),
+            "changes": found.changes.and_then(|_| found.file_of("changes")),
+        })
+    });
+    let kept = plan.config.kept.as_ref().map(|kept| PathBuf::from(day.expand(kept)).named());
+    let object = json!({
+        "is_done": total.is_already_done(),
+        "tally": tally(total.counted("read"), &days, &total.verdicts()),
+        "for_later": total.find(Summary::FOR_LATER),
+        "replaced": total.find("replaced"),
+        "superseded": total.find(Summary::SUPERSEDED),
+        "hides": plan.config.store.replaced == Replaced::Hide,
+        "store": store.named(),
+        "pages": held.shown_rows(),
+        "version": held.number(),
+        "day": day,
+        "output": folder.join("dedup").named(),
+        "verdicts": format.file_name("verdicts"),
+        "matches": format.file_name("matches"),
+        "clusters": clusters,
+        "kept": kept,
+        "is_cut": plan.cut().is_some(),
+        "redo": plan.out_of_order()?,
+        "program": shell::program(),
+        "config": shell::word(&config.named()),
+        "results": shell::word(&folder.named()),
+    });
+    let total = match &clusters {
+        Some(found) => ["members", "clusters"]
+            .into_iter()
+            .fold(total, |total, name| total.count(name, found[name].as_u64().unwrap_or(0)))
+            .path("clusters", &clustered),
+        None => total,
     };
-    let total = total
-        .say_if(done)
-        .say(tally(pages, &days, &counts))
-        .say_if(
-            for_later
-                .map(|count| format!("  {count} of the duplicates are of pages of later days")),
-        )
-        .say_if(
-            replaced.map(|count| format!("  kept pages {how} {count} pages of the store{hidden}")),
-        )
-        .say(format!(
-            "The store {store} has {} pages (version {}).",
-            held.shown_rows(),
-            held.number()
-        ))
-        .say(format!("Results of {day} are in {output}/:"))
-        .say(format!(
-            "  {verdicts:<20} keep or drop for each page, and the page it is a duplicate of"
-        ))
-        .say(format!("  {matches:<20} pairs of near pages, with their distance in bits"))
-        .say("  keep.txt, drop.txt   ids of kept and dropped pages")
-        .say("  report.html          the day in figures, for a browser; report.json for programs");
-    let clean = plan.config.kept.as_ref().map(|kept| PathBuf::from(day.expand(kept)));
-    let how = if plan.cut().is_some() { "without their passages" } else { "as they came" };
-    Ok(with_clusters(plan, total, day)?
-        .say_if(
-            clean.map(|kept| format!("The kept pages of {day} are in {}/, {how}.", kept.named())),
-        )
-        .say("Next:")
-        .say_if(
-            plan.out_of_order()?.map(|first| {
-                format!("  put the days in order {program} run {config} --redo {first}")
-            }),
-        )
-        .say(format!("  look at some pairs    {program} sample {shown}"))
-        .say(format!("  explain a verdict     {program} explain --config {config} --date {day} ID"))
-        .say(format!(
-            "  copy the kept pages   {program} filter --config {config} --all --output kept"
-        ))
-        .say(format!("  check the results     {program} verify {shown}")))
-}
-
-/// Adds what became of the clusters, if the file asks for them. `day` is the last day.
-fn with_clusters(plan: &DayPlan<'_>, total: Summary, day: Day) -> Result<Summary> {
-    let output = plan.clusters(day)?;
-    let report = plan.config.clusters.map(|_| ClusterReport::read(&output)).transpose()?.flatten();
-    let Some(ClusterReport { found, days, .. }) = report else { return Ok(total) };
-    let (members, clusters) = (found.members, found.clusters);
-    let named = plan.named_output(day).join("clusters");
-    let [rows, sizes, changes] =
-        ["clusters", "sizes", "changes"].map(|table| found.file_of(table).unwrap_or_default());
-    let changed = match found.changes {
-        Some(_) => format!("  {changes:<20} what this day has changed in the clusters"),
-        None => {
-            "  report.json          how large they are, and how wide the largest are".to_owned()
-        }
-    };
-    let total = total
-        .count("members", members)
-        .count("clusters", clusters)
-        .path("clusters", &output)
-        .say(format!(
-            "Clusters of the days up to {day}, {} in all: {members} pages in {clusters} clusters, in {}/:",
-            days.len(),
-            named.named()
-        ));
-    let total = match rows.is_empty() {
-        false => total
-            .say(format!("  {rows:<20} the cluster of each page that has a match"))
-            .say(format!("  {sizes:<20} the clusters, the largest first")),
-        true => total,
-    };
-    Ok(total.say(changed))
+    Ok(total.say_lines(&answer::drawn(&object, include_str!("run/closing.txt"))))
 }

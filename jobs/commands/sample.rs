@@ -13,7 +13,7 @@ use clap::Args;
 use dupsieve::rooms::document::PageKey;
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::output::PackedFile;
-use dupsieve::rooms::report::{self, Made, Nearest, PairGroup, PairsPage, Report, ShownPair};
+use dupsieve::rooms::report::{self, Made, Nearest, Report};
 use dupsieve::{Kind, Result};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -21,12 +21,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::commands::difference;
-use crate::commands::excerpts::{self, Compared, Excerpts};
+use crate::commands::excerpts::{self, Excerpts};
 use crate::commands::help::examples;
-use crate::commands::pages::{PageFlags, PageSource};
-use crate::commands::passages_in_place::{self, PassageInPlace};
+use crate::commands::pages::PageSource;
+use crate::commands::passages_in_place;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Place};
+use crate::flags::settings::PageSettings;
 use crate::flags::shared::Shared::Overwrite;
 use crate::flags::shared::shared;
 use crate::outcome::answer;
@@ -69,7 +70,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
-    pages: PageFlags,
+    pages: PageSettings,
 }
 
 #[derive(Serialize)]
@@ -110,7 +111,7 @@ struct Reservoir {
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let output = &*arguments.output.here()?;
     let outputs = report::outputs(output)?;
-    let mut shown = PairsPage { title: output.named(), groups: Vec::new() };
+    let mut groups = Vec::new();
     let mut out = BufWriter::new(terminal::stdout());
     for of_day in &outputs {
         let report = Report::read(&report::folder(of_day))?.unwrap_or_default();
@@ -127,96 +128,45 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             let names = drawn.iter_mut().map(|drawn| &mut drawn.what).chain([&mut passages]);
             names.for_each(|name| *name = format!("{day}: {name}"));
         }
-        let inputs = (&arguments.input[..], "--input");
-        let (source, settings) = PageSource::of_output(of_day, inputs, &arguments.pages, global)?;
+        let (source, settings) =
+            PageSource::of_output(of_day, &arguments.input, &arguments.pages, global)?;
         let pairs = drawn.iter().flat_map(|drawn| drawn.pairs.iter().map(Pair::pages));
         let texts = Excerpts::read(pairs, &source, &settings)?;
-        match arguments.page {
-            Some(_) => shown.groups.extend(groups(&drawn, &texts)?),
-            None => {
-                for Drawn { what, pairs, seen } in &drawn {
-                    let pairs = pairs.iter().map(|pair| object(pair, &texts));
-                    let all = format!("{seen} pairs");
-                    say((what, all), pairs.collect::<Result<_>>()?, global.json, &mut out)?;
-                }
-            }
+        let beside = arguments.page.is_some();
+        for Drawn { what, pairs, seen } in &drawn {
+            let shown = pairs.iter().map(|pair| object(pair, &texts, beside));
+            let shown = shown.collect::<Result<Vec<Value>>>()?;
+            let all = format!("{seen} pairs");
+            groups.push(json!({ "name": what, "seen": seen, "all": all, "shown": shown }));
         }
         if let Some(found) = report.passages {
             let most = arguments.per_distance as usize;
             let mut longest = passages_in_place::longest(&report::folder(of_day), most)?;
             passages_in_place::read(&mut longest, &source.inputs_of(None)?, &settings)?;
-            match arguments.page {
-                Some(_) => shown.groups.push(passage_group(passages, found.passages, longest)),
-                None => {
-                    let longest = longest.iter().map(|passage| json!({ "passage": passage }));
-                    let all = found.passages.to_string();
-                    say((&passages, all), longest.collect(), global.json, &mut out)?;
-                }
-            }
+            let shown = longest.iter().map(|passage| json!({ "passage": passage }));
+            let (seen, shown) = (found.passages, shown.collect::<Vec<_>>());
+            groups.push(json!({ "name": passages, "seen": seen, "all": seen, "shown": shown }));
+        }
+        if !beside {
+            groups.drain(..).try_for_each(|group| say(&group, global.json, &mut out))?;
         }
     }
     if let Some(path) = &arguments.page {
         let mut file = PackedFile::create(&path.here()?)?;
-        file.line(shown.to_html().trim_end().as_bytes())?;
+        file.line(report::pairs_page(&output.named(), &groups).trim_end().as_bytes())?;
         file.finish(global.overwrite)?;
     }
     out.flush().at("stdout")?;
     Ok(Summary::answered())
 }
 
-/// Prints what is shown of a group, and how many it has.
-fn say(
-    (name, all): (&str, String),
-    shown: Vec<Value>,
-    as_json: bool,
-    out: &mut impl Write,
-) -> Result<()> {
+/// Prints a group of pairs or passages.
+fn say(group: &Value, as_json: bool, out: &mut impl Write) -> Result<()> {
     if as_json {
-        return shown.iter().try_for_each(|object| writeln!(out, "{object}")).at("stdout");
+        let mut shown = group["shown"].as_array().into_iter().flatten();
+        return shown.try_for_each(|object| writeln!(out, "{object}")).at("stdout");
     }
-    let object = json!({ "name": name, "all": all, "shown": shown });
-    out.write_all(answer::drawn(&object, include_str!("sample.txt")).as_bytes()).at("stdout")
-}
-
-fn groups(drawn: &[Drawn], texts: &Excerpts<'_>) -> Result<Vec<PairGroup>> {
-    let group = |Drawn { what, pairs, seen }: &Drawn| {
-        let pairs = pairs.iter().map(|pair| shown_pair(pair, texts)).collect::<Result<_>>()?;
-        Ok(PairGroup { name: what.clone(), seen: *seen, pairs })
-    };
-    drawn.iter().map(group).collect()
-}
-
-fn shown_pair(pair: &Pair, texts: &Excerpts<'_>) -> Result<ShownPair> {
-    let Nearest { id, against, distance, .. } = &pair.existing;
-    let containment = pair.containment.map(|it| ("containment", format!("{it:.4}")));
-    let distance = [("distance", distance.to_string())];
-    let key = pair.key.as_ref().map(|key| ("key", key.clone()));
-    let mut shown = ShownPair {
-        ids: [pair.new.clone(), id.clone()],
-        against: against.clone(),
-        figures: key.into_iter().chain(containment).chain(distance).collect(),
-        ..ShownPair::default()
-    };
-    match texts.compare(pair.pages())? {
-        Ok(compared) => {
-            shown.figures.push(("jaccard", format!("{:.4}", compared.jaccard)));
-            (shown.passages, shown.note) = compared.passages(&difference::BESIDE);
-        }
-        Err(missing) => shown.note = Some(excerpts::lacking(missing)),
-    }
-    Ok(shown)
-}
-
-fn passage_group(name: String, seen: u64, longest: Vec<PassageInPlace>) -> PairGroup {
-    let pairs = longest.into_iter().map(|PassageInPlace { row, text }| ShownPair {
-        figures: vec![("words", row.words.to_string())],
-        note: text.is_none().then(|| excerpts::lacking(&row.id)),
-        passage: text,
-        ids: [row.id, row.of],
-        against: row.against,
-        ..ShownPair::default()
-    });
-    PairGroup { name, seen, pairs: pairs.collect() }
+    out.write_all(answer::drawn(group, include_str!("sample.txt")).as_bytes()).at("stdout")
 }
 
 /// The pairs that lose most, the worst first, in one pass over the verdicts.
@@ -277,14 +227,20 @@ impl Reservoir {
     }
 }
 
-fn object(pair: &Pair, texts: &Excerpts<'_>) -> Result<Value> {
+/// A pair, and what differs in its texts: in lines, or beside each other.
+fn object(pair: &Pair, texts: &Excerpts<'_>, beside: bool) -> Result<Value> {
     let mut object = json!(pair);
     match texts.compare(pair.pages())? {
         Err(missing) => object["missing"] = missing.into(),
-        Ok(Compared { texts, jaccard, is_cut }) => {
-            object["jaccard"] = jaccard.into();
-            object["difference"] = difference::lines(texts).into();
-            object["cut"] = is_cut.into();
+        Ok(compared) => {
+            object["jaccard"] = compared.jaccard.into();
+            if beside {
+                let (sides, note) = compared.passages(&difference::BESIDE);
+                (object["sides"], object["note"]) = (json!(sides), json!(note));
+            } else {
+                object["difference"] = difference::lines(compared.texts).into();
+                object["cut"] = compared.is_cut.into();
+            }
         }
     }
     Ok(object)

@@ -15,7 +15,7 @@ use dupsieve::rooms::store::{Day, Store};
 use serde_json::json;
 
 use crate::commands::help::examples;
-use crate::commands::pages::{self, PageFlags, no_text};
+use crate::commands::pages::{self, no_text};
 use crate::commands::store_at::StoreFlag;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
@@ -65,7 +65,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     asked: Asked,
     #[command(flatten)]
-    pages: PageFlags,
+    pages: PageSettings,
 }
 
 #[derive(Args, Debug)]

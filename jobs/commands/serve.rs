@@ -27,30 +27,26 @@ use clap::Args;
 use dupsieve::rooms::error::At;
 use dupsieve::rooms::fingerprint::{Recipe, Width};
 use dupsieve::rooms::flow::Fingerprinting;
-use dupsieve::rooms::index::LookupOptions;
-use dupsieve::rooms::join::{self, Preset};
-use dupsieve::rooms::matches::Confirm;
+use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::online::{Online, OnlineOptions};
 use dupsieve::rooms::peers::Secret;
 use dupsieve::rooms::progress::{self, Activity};
 use dupsieve::rooms::step::{self, Step};
-use dupsieve::rooms::store::{Access, Store, Version};
+use dupsieve::rooms::store::{Store, Version};
 use dupsieve::{Error, Kind, Result};
 use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, watch};
 
 use crate::commands::copies::{CopiesFlag, CopyCounter};
 use crate::commands::help::examples;
+use crate::commands::near::LookupFlags;
 use crate::commands::query::recipe;
 use crate::commands::store::{expire_days, keep_up};
 use crate::commands::store_at::StoreFlag;
 use crate::flags::config::Add;
 use crate::flags::global::GlobalFlags;
 use crate::flags::machines::Listen;
-use crate::flags::place::Place;
-use crate::flags::settings::{
-    DedupSettings, PageSettings, RecipeChoice, RecipeSettings, Replaced, parse_width,
-};
+use crate::flags::settings::{PageSettings, RecipeChoice, RecipeSettings, Replaced, parse_width};
 use crate::flags::shared::{Shared, shared};
 use crate::outcome::identity;
 use crate::outcome::summary::Summary;
@@ -98,14 +94,8 @@ pub(crate) struct Arguments {
     /// listen at an address other than a loopback one
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Near pages differ in at most this many bits, 15 at most [default: that of the preset that the store was made
-    /// with, else 3]
-    #[arg(long, short = 'k', value_name = "K", env = "DUPSIEVE_DISTANCE")]
-    distance: Option<u32>,
-    /// Confirm near texts by the sketches of this check, and after a colon the least containment or similarity, such as
-    /// containment:0.95 [default: that of the preset]
-    #[arg(id = "confirm", long = "check", value_name = "C[:LEAST]", env = "DUPSIEVE_CHECK")]
-    confirm: Option<Confirm>,
+    #[command(flatten)]
+    lookup: LookupFlags,
     /// Preset of a store that is empty: paper or balanced [default: balanced; with --recipe, none]
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_PRESET")]
     preset: Option<Preset>,
@@ -122,13 +112,6 @@ pub(crate) struct Arguments {
     /// Versions of the store to keep; after a commit, older ones are removed as by `store prune` [default: all]
     #[arg(long, value_name = "N")]
     keep_versions: Option<NonZero<u64>>,
-    /// Table of lines that do not count as text, if the store was made with one
-    #[arg(long, value_name = "FILE", env = "DUPSIEVE_BOILERPLATE")]
-    boilerplate: Option<Place>,
-    /// Read all fingerprints of the store and its index into memory first. Without it the system reads what is
-    /// needed, and keeps it as long as memory allows
-    #[arg(long)]
-    resident: bool,
     #[command(flatten)]
     copies: CopiesFlag,
     #[command(flatten, next_help_heading = "Limits")]
@@ -272,7 +255,7 @@ impl Arguments {
             preset: self.preset,
             recipe: self.recipe.clone(),
             width: self.width,
-            boilerplate: self.boilerplate.clone(),
+            boilerplate: self.lookup.boilerplate.clone(),
             ..RecipeSettings::default()
         };
         let pages = PageSettings::default();
@@ -292,18 +275,7 @@ impl Arguments {
         global: &GlobalFlags,
     ) -> Result<OnlineOptions> {
         let stamp = recipe.stamp();
-        let settings = DedupSettings {
-            preset: self.preset,
-            distance: self.distance,
-            check: self.confirm,
-            ..DedupSettings::default()
-        };
-        let (distance, check) = settings.distance_and_check(stamp.as_str());
-        join::check_signatures(check, stamp.as_str())?;
-        let access = if self.resident { Access::Resident } else { Access::OnDisk };
-        let mut lookup = LookupOptions::within(distance);
-        lookup.check = check;
-        lookup.access = access;
+        let lookup = self.lookup.options(self.preset, Some(stamp.as_str()))?;
         let mut options = OnlineOptions::of(recipe, lookup);
         options.segment = Fingerprinting::columns(recipe)?;
         options.segment.stamp = version.stamp().unwrap_or(stamp.as_str()).to_owned();

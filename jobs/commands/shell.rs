@@ -4,6 +4,11 @@ pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
+/// The program as it was called.
+pub(crate) fn program() -> String {
+    word(&std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned()))
+}
+
 /// The word, between quotes if a shell would take a part of it for something else.
 pub(crate) fn word(word: &str) -> String {
     let is_plain = |it: char| it.is_alphanumeric() || "/._-+:=@%,".contains(it);

@@ -25,11 +25,10 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::commands::help::examples;
 use crate::commands::places;
-use crate::flags::confirm_day::ConfirmDay;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Outputs, Place};
 use crate::flags::shared::Shared::{DryRun, Memory, Overwrite, Telemetry, Workers};
-use crate::flags::shared::shared;
+use crate::flags::shared::{ConfirmDay, shared};
 use crate::outcome::identity;
 use crate::outcome::summary::Summary;
 pub(crate) use coming_back::coming_back;

@@ -23,6 +23,7 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::commands::cluster;
 use crate::commands::help::examples;
+use crate::commands::places;
 use crate::commands::searching;
 use crate::commands::store;
 use crate::flags::global::GlobalFlags;
@@ -96,11 +97,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         ),
     };
     Ok(verified.say(format!("{} is complete and undamaged{made_again}.", path.named())))
-}
-
-/// Marks an output of which nothing was recomputed, if that is so.
-fn unproved(verified: Summary, is_so: bool) -> Summary {
-    if is_so { verified.count(UNPROVED, 1) } else { verified }
 }
 
 /// What is to be verified at a path: what is there, or the days in a folder of them.
@@ -193,13 +189,14 @@ fn verify_join(
     let bytes = report.files().values().map(|sum| sum.bytes).sum();
     let (budget, workers) = (global.budget(), global.workers(1));
     let found = JoinOutput { output, report: &report, budget, workers };
-    let batch = match (batch, found.input("batch")?) {
+    let batch = match (batch, places::input_of(&report.run, "batch")?) {
         (Some(batch), _) => Some(batch),
         (None, Some(path)) => Some(verify_segment(&path)?),
         (None, None) => None,
     };
     found.check_counts()?;
-    let store = found.input("store")?.map(|path| found.verify_store(&path)).transpose()?.flatten();
+    let store = places::input_of(&report.run, "store")?;
+    let store = store.map(|path| found.verify_store(&path)).transpose()?.flatten();
     batch.as_ref().map_or(Ok(()), |batch| found.check_batch(batch))?;
     let Judged { again: made_again, not_again } = match &store {
         _ if arguments.files_only => Judged::default(),
@@ -211,10 +208,10 @@ fn verify_join(
     };
     let is_unproved = arguments.asks_for(&report) && made_again == 0;
     let inputs = u64::from(batch.is_some()) + u64::from(store.is_some());
-    let verified = Summary::of_join(&report, output)
+    Ok(Summary::of_join(&report, output)
         .count("bytes", bytes)
         .count("inputs_verified", inputs)
-        .count(MADE_AGAIN, made_again);
-    let verified = if not_again > 0 { verified.count(NOT_AGAIN, not_again) } else { verified };
-    Ok(unproved(verified, is_unproved))
+        .count(MADE_AGAIN, made_again)
+        .count_some(NOT_AGAIN, Some(not_again).filter(|count| *count > 0))
+        .count_some(UNPROVED, is_unproved.then_some(1)))
 }

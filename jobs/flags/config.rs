@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use crate::flags::machines::MachineSettings;
 use crate::flags::settings::{
     ClustersSettings, DedupSettings, FingerprintSettings, OutputSettings, PassagesSettings,
-    StoreSettings, allowed, read_text, typed,
+    StoreSettings, allowed, path_or, read_text, typed,
 };
 
 /// A configuration file. Unknown keys are refused.
@@ -26,13 +26,15 @@ pub(crate) struct Config {
     #[serde(default)]
     pub(crate) inputs: Vec<String>,
     /// The output folder of a day: a path, or a section.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "path_or::deserialize")]
+    #[schemars(schema_with = "path_or::schema::<OutputSettings>")]
     pub(crate) output: OutputSettings,
     /// The folder that the kept pages of a day are copied to, as they came or without their passages: for each input file a file of the same name
     /// and format. It must contain `{date}` or all three parts. None are copied without it.
     pub(crate) kept: Option<String>,
     /// The store: a path, or a section.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "path_or::deserialize")]
+    #[schemars(schema_with = "path_or::schema::<StoreSettings>")]
     pub(crate) store: StoreSettings,
     /// Which pages enter the store.
     #[serde(default)]
@@ -42,7 +44,7 @@ pub(crate) struct Config {
     #[schemars(schema_with = "allowed::days")]
     pub(crate) dates: Vec<DayRange>,
     /// The preset of `[fingerprint]` and `[dedup]`, unless a section names its own.
-    #[serde(default, deserialize_with = "typed")]
+    #[serde(default, deserialize_with = "typed::deserialize")]
     #[schemars(schema_with = "allowed::preset")]
     pub(crate) preset: Option<Preset>,
     #[serde(default)]

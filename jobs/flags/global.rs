@@ -12,8 +12,7 @@ use dupsieve::{Error, Kind, Result};
 use super::config::Config;
 use super::machines::{MachineFlags, MachineSettings, MemoryFlag, Seconds, StallFlag, WorkersFlag};
 use super::settings::ByteSize;
-use super::shared::{DryRunFlag, OverwriteFlag, Shared};
-use super::telemetry::TelemetryFlags;
+use super::shared::{DryRunFlag, OverwriteFlag, Shared, TelemetryFlags};
 
 const THREADS_PER_CORE: usize = 8;
 

@@ -33,18 +33,14 @@ section! {
         /// each page of the batch, and room for its sketch (see `dupsieve plan`); `filter`
         /// and `store add --only` need 17 bytes for each listed id [default: 2GiB]
         #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MEMORY")]
-        #[serde(deserialize_with = "typed")]
-        #[schemars(schema_with = "allowed::number")]
-        memory: ByteSize,
+        memory: ByteSize as "allowed::number",
     }
 
     /// How long a process may hang.
     stall: StallFlag {
         /// Abort (exit 75) after this long without progress, for example on a hung disk [default: 600]
         #[arg(long, global = true, value_name = "SECONDS", env = "DUPSIEVE_STALL_TIMEOUT")]
-        #[serde(deserialize_with = "typed")]
-        #[schemars(schema_with = "allowed::seconds")]
-        stall_timeout: Seconds<{ u64::MAX }>,
+        stall_timeout: Seconds<{ u64::MAX }> as "allowed::seconds",
     }
 
     /// In how many processes a job runs.
@@ -66,19 +62,13 @@ section! {
         /// Address of this machine to listen at, instead of the one in the hosts file
         /// [env: DUPSIEVE_LISTEN]
         #[arg(long, value_name = "ADDR[:PORT]", value_parser = Listen::from_str)]
-        #[serde(deserialize_with = "typed")]
-        #[schemars(schema_with = "allowed::text")]
-        listen: Listen,
+        listen: Listen as "allowed::text",
         /// Abort (exit 69) when another process has not started after this long [default: 60]
         #[arg(long, value_name = "SECONDS", env = "DUPSIEVE_WAIT_FOR_PEERS")]
-        #[serde(deserialize_with = "typed")]
-        #[schemars(schema_with = "allowed::seconds")]
-        wait_for_peers: Seconds<86_400>,
+        wait_for_peers: Seconds<86_400> as "allowed::seconds",
         /// Abort (exit 75) when another process gave no sign of life for this long [default: 30]
         #[arg(long, value_name = "SECONDS", env = "DUPSIEVE_PEER_TIMEOUT")]
-        #[serde(deserialize_with = "typed")]
-        #[schemars(schema_with = "allowed::seconds")]
-        peer_timeout: Seconds<36_000>,
+        peer_timeout: Seconds<36_000> as "allowed::seconds",
         /// Restart all processes of --processes at most this often when one is lost [default: 2]
         #[arg(long, value_name = "N", env = "DUPSIEVE_RESTARTS")]
         restarts: u32,

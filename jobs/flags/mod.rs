@@ -2,17 +2,15 @@
 //!
 //! [`global`] has the flags that every command takes, [`shared`] those that several commands share, [`machines`] among them those that say in how many
 //! processes a command runs, and [`config`] the configuration file. [`settings`] has the flags that a file can set too, and the types of
-//! their values. [`confirm_day`] has the one that says that a day far ahead is meant. [`place`] has the paths and addresses that flags and files name. [`telemetry`] has the one by which others watch a job. The flags of a single command are in that command's file.
+//! their values. [`place`] has the paths and addresses that flags and files name. The flags of a single command are in that command's file.
 //!
 //! May import: files of this room, of `outcome`, and the library.
 //!
 //! Start with `global::GlobalFlags`.
 
 pub(crate) mod config;
-pub(crate) mod confirm_day;
 pub(crate) mod global;
 pub(crate) mod machines;
 pub(crate) mod place;
 pub(crate) mod settings;
 pub(crate) mod shared;
-pub(crate) mod telemetry;

@@ -1,11 +1,14 @@
 //! Groups of flags that several commands share. A command names the groups that it uses in its attribute
 //! `args = shared(&[...])`. A command without a group does not have the flags of the group.
 
+use std::path::PathBuf;
+
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command};
+use dupsieve::Result;
+use dupsieve::rooms::store::Day;
 
 use super::machines::{MachineFlags, MemoryFlag, WorkersFlag};
-use super::telemetry::TelemetryFlags;
 
 /// The heading of these flags in help.
 pub(crate) const COMMON: &str = "Common flags";
@@ -90,4 +93,29 @@ pub(super) struct OverwriteFlag {
     /// Replace an output that was made from other inputs or parameters
     #[arg(long)]
     pub(super) overwrite: bool,
+}
+
+/// By which others watch a job.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct TelemetryFlags {
+    /// When the job ends, however it ends, write its metrics to this file, a textfile for the node exporter of Prometheus.
+    /// Give each job a file of its own, with a name that ends in .prom
+    #[arg(long, value_name = "FILE", env = "DUPSIEVE_METRICS_FILE")]
+    pub(crate) metrics_file: Option<PathBuf>,
+}
+
+/// Whether a day that lies ahead is meant.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct ConfirmDay {
+    /// The day is meant, though it lies more than a week after today and after the newest day of the store; or the days that
+    /// leave are meant, though none stays
+    #[arg(long)]
+    confirm_day: bool,
+}
+
+impl ConfirmDay {
+    /// Does this check, which is given the day that it is, unless what it would refuse is meant.
+    pub(crate) fn check(self, check: impl FnOnce(Day) -> Result<()>) -> Result<()> {
+        if self.confirm_day { Ok(()) } else { check(Day::today()) }
+    }
 }

@@ -32,6 +32,9 @@ pub(crate) fn drawn(object: &Value, template: &str) -> String {
     environment.add_filter("json", |value: minijinja::Value| {
         serde_json::to_string(&value).expect("a value is plain data")
     });
+    environment.add_filter("toml", |value: minijinja::Value| {
+        toml::Value::try_from(&value).expect("a value is plain data").to_string()
+    });
     environment.add_filter("mebibytes", |bytes: u64| bytes.div_ceil(1 << 20));
     let context = minijinja::Value::from(Serde(object));
     environment.render_str(template, context).expect("the object has what the template asks for")

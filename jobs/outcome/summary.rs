@@ -75,25 +75,19 @@ impl Summary {
 
     pub(crate) fn of_join(report: &Report, output: &Path) -> Summary {
         let Report { batch, outcome, later_days, .. } = report;
-        let summary = Summary::new()
+        report.lost.into_iter().for_each(account::note_lost);
+        Summary::new()
             .count("documents", batch.fingerprinted + batch.empty)
             .count("kept", outcome.kept)
             .count("dropped", outcome.dropped)
             .count("empty", batch.empty)
             .count("matches", outcome.matches)
-            .path("output", output);
-        let removed = (batch.removed > 0).then_some(batch.removed);
-        let summary = removed.into_iter().fold(summary, |it, count| it.count("removed", count));
-        report.lost.into_iter().for_each(account::note_lost);
-        let passages = report.passages.map(|it| it.passages).into_iter();
-        let summary = passages.fold(summary, |summary, count| summary.count("passages", count));
-        let superseded = outcome.superseded.into_iter();
-        let summary =
-            superseded.fold(summary, |summary, count| summary.count(Summary::SUPERSEDED, count));
-        let replaced = outcome.replaced.iter();
-        let summary = replaced.fold(summary, |summary, count| summary.count("replaced", *count));
-        let dropped = later_days.iter().map(|later| later.dropped);
-        dropped.fold(summary, |summary, count| summary.count(Summary::FOR_LATER, count))
+            .count_some("removed", Some(batch.removed).filter(|count| *count > 0))
+            .count_some("passages", report.passages.map(|it| it.passages))
+            .count_some(Summary::SUPERSEDED, outcome.superseded)
+            .count_some("replaced", outcome.replaced)
+            .count_some(Summary::FOR_LATER, later_days.as_ref().map(|later| later.dropped))
+            .path("output", output)
     }
 
     pub(crate) fn count(mut self, name: &str, count: u64) -> Summary {
@@ -101,10 +95,17 @@ impl Summary {
         self
     }
 
+    pub(crate) fn count_some(self, name: &str, count: Option<u64>) -> Summary {
+        match count {
+            Some(count) => self.count(name, count),
+            None => self,
+        }
+    }
+
     /// Adds how many files were damaged, and their bytes that were not read for that.
     pub(crate) fn truncated(self, files: u64, unread_bytes: u64) -> Summary {
-        let summary = self.count("truncated", files);
-        if unread_bytes > 0 { summary.count("unread_bytes", unread_bytes) } else { summary }
+        let unread_bytes = Some(unread_bytes).filter(|bytes| *bytes > 0);
+        self.count("truncated", files).count_some("unread_bytes", unread_bytes)
     }
 
     /// Adds the counts of the records that are no pages, if there are any.
@@ -126,6 +127,12 @@ impl Summary {
     /// Adds a sentence for a person: what was done, or what to do next.
     pub(crate) fn say(mut self, sentence: impl Into<String>) -> Summary {
         self.sentences.push(sentence.into());
+        self
+    }
+
+    /// Adds each line as a sentence.
+    pub(crate) fn say_lines(mut self, text: &str) -> Summary {
+        self.sentences.extend(text.lines().map(str::to_owned));
         self
     }
 

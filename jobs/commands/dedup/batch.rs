@@ -24,11 +24,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::differences;
-use crate::commands::destination::Destination;
-use crate::commands::making::{self, Making};
+use crate::commands::making;
 use crate::commands::pages::PageSource;
 use crate::commands::passages_in_place;
-use crate::commands::places;
+use crate::commands::places::{self, Destination};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::mounts;
@@ -81,7 +80,9 @@ pub(crate) fn dedup(
         request.settings.check_limits(job.join.batch.stamp())?;
         let inputs = [Some(job.join.batch.path()), store.path()];
         making::check_apart(output, inputs.into_iter().flatten())?;
-        let lock = match making::begin(&job, global)? {
+        let lock = || Lock::beside(output);
+        let existing = || job.existing(global.overwrite);
+        let lock = match making::begin(output, global, lock, existing, || job.would())? {
             ControlFlow::Break(done) => return Ok(Start::done(done)),
             ControlFlow::Continue(lock) => lock,
         };
@@ -125,11 +126,12 @@ struct Job {
     topology: Topology,
 }
 
-impl Making for Job {
+impl Job {
     fn output(&self) -> &Path {
         &self.request.output
     }
 
+    /// The summary of the very output that is asked for, if it exists.
     fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
         let parameters = self.parameters();
         // A day that was joined but not added is joined again if the store has changed since, or if pages of the day were removed.
@@ -156,9 +158,7 @@ impl Making for Job {
             .count("store", self.join.store_rows())
             .say(format!("would join {}", self.request.batch.named())))
     }
-}
 
-impl Job {
     /// Compares, in all processes, and writes the output in process 0.
     fn make(&self, processes: &mut Processes, site: Site<'_>) -> Result<Role<Summary>> {
         self.join.run_at(processes, site, |joined, staging| {

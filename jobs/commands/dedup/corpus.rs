@@ -24,19 +24,20 @@ use dupsieve::rooms::output::{self, STDOUT};
 use dupsieve::rooms::report::{Made, Report};
 use dupsieve::rooms::store::Segment;
 use dupsieve::{Error, Kind, Result};
+use serde_json::json;
 use tempfile::TempDir;
 
 use super::batch::{Request, dedup};
-use crate::commands::destination::Destination;
 use crate::commands::filter::Kept;
 use crate::commands::fingerprint::{self, OtherTexts, fingerprint};
 use crate::commands::pages::{PageSource, is_stream};
-use crate::commands::places;
+use crate::commands::places::{self, Destination};
 use crate::commands::shell;
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Output;
 use crate::flags::settings::{FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings};
+use crate::outcome::answer;
 use crate::outcome::failure;
 use crate::outcome::summary::{Summary, tally};
 use crate::processes::machines;
@@ -326,8 +327,6 @@ impl Corpus {
     }
 
     fn closing(&self, total: Summary, has_output: bool) -> Summary {
-        let program = std::env::args().next().unwrap_or_else(|| "dupsieve".to_owned());
-        let program = shell::word(&program);
         let [read, empty] = ["read", "empty"].map(|name| total.counted(name));
         if read == 0 {
             tracing::warn!("the inputs have no documents: check the paths of --input");
@@ -338,37 +337,18 @@ impl Corpus {
             tracing::info!("{found}");
             return total;
         }
-        let copies = self.kept.as_ref().map(|folder| {
-            let empties = match (empty, self.drop_empty) {
-                (0, _) => "",
-                (_, false) => " Those without a word are there too; --drop-empty leaves them out.",
-                (_, true) => " Those without a word are left out.",
-            };
-            format!(
-                "The kept documents are in {}/, one file for each input file.{empties}",
-                folder.named()
-            )
+        let output = self.joined.output.named();
+        let object = json!({
+            "tally": found,
+            "kept": self.kept.as_ref().map(|folder| folder.named()),
+            "empty": empty,
+            "drop_empty": self.drop_empty,
+            "output": has_output.then_some(&output),
+            "results": shell::word(&output),
+            "verdicts": self.joined.format.file_name("verdicts"),
+            "program": shell::program(),
         });
-        let copy = self.kept.is_none().then(|| {
-            "  copy the kept documents   add --kept DIR to this command, and run it again"
-                .to_owned()
-        });
-        let total = total.say(found).say_if(copies);
-        if !has_output {
-            return total;
-        }
-        let found = self.joined.output.named();
-        let results = shell::word(&found);
-        let verdicts = self.joined.format.file_name("verdicts");
-        total
-            .say(format!("Results are in {found}/:"))
-            .say(format!("  {verdicts:<20} keep or drop for each document, and the document it is a duplicate of"))
-            .say("  keep.txt, drop.txt   ids of kept and dropped documents")
-            .say("  report.html          the figures, for a browser; report.json for programs")
-            .say("Next:")
-            .say_if(copy)
-            .say(format!("  look at some pairs        {program} sample {results}"))
-            .say(format!("  check the results         {program} verify {results}"))
+        total.say_lines(&answer::drawn(&object, include_str!("closing.txt")))
     }
 }
 

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use crate::commands::difference::IN_SHORT;
 use crate::commands::excerpts::{self, Excerpts, Pair};
 use crate::commands::pages::PageSource;
-use crate::flags::settings::PageSettings;
 
 /// For each example the passages that differ; none if the inputs are large, or cannot be read any more.
 pub(super) fn of(examples: &[DroppedExample], source: &PageSource) -> Option<Value> {
@@ -20,14 +19,13 @@ pub(super) fn of(examples: &[DroppedExample], source: &PageSource) -> Option<Val
 }
 
 fn read(examples: &[DroppedExample], source: &PageSource) -> Result<Option<Value>> {
-    let settings = source.settings(PageSettings::default())?;
     let kept: Vec<Nearest> = examples.iter().map(nearest).collect();
     let pairs: Vec<Pair<'_>> = examples.iter().map(|it| &*it.id).zip(&kept).collect();
-    let bytes = excerpts::input_bytes(pairs.iter().copied(), source, &settings)?;
+    let bytes = excerpts::input_bytes(pairs.iter().copied(), source, &source.settings)?;
     if pairs.is_empty() || bytes > excerpts::MOST_INPUT_BYTES {
         return Ok(None);
     }
-    let texts = Excerpts::read(pairs.iter().copied(), source, &settings)?;
+    let texts = Excerpts::read(pairs.iter().copied(), source, &source.settings)?;
     let difference = |pair: &Pair<'_>| {
         let (passages, note) = match texts.compare(*pair)? {
             Ok(compared) => compared.passages(&IN_SHORT),

@@ -3,16 +3,17 @@
 
 use std::path::PathBuf;
 
-use dupsieve::rooms::document::Content;
-use dupsieve::rooms::evaluate::planted::PlantedEvaluation;
-use dupsieve::rooms::evaluate::{LONGEST_PAGE, MemoryMeter, PageSample, SampledPage};
+use dupsieve::rooms::evaluate::choice::cheapest;
+use dupsieve::rooms::evaluate::planted::{PlantedEvaluation, PlantedScores};
+use dupsieve::rooms::evaluate::{
+    Band, LONGEST_PAGE, MemoryMeter, NearMethod, PageSample, SampledPage,
+};
 use dupsieve::rooms::synthetic::Edit;
 use dupsieve::{Error, Kind, Result};
+use serde_json::{Value, json};
 
-use super::flags::SweepFlags;
-use super::methods::methods;
-use super::planted::Report;
-use crate::commands::pages::{self, no_text};
+use super::methods::{methods, parts, recommendation};
+use crate::commands::pages;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::PageSettings;
 use crate::outcome::answer;
@@ -29,16 +30,17 @@ const BYTES_EACH: usize = 16 << 10;
 /// So many pages of the sample may each be as long as any: an average says little of a few pages.
 const LONG_PAGES: usize = 16;
 
+/// Judges the methods on a sample of so many of the pages in these inputs.
 pub(super) fn run(
     inputs: &[PathBuf],
-    flags: &SweepFlags,
-    seed: u64,
+    pages: &PageSettings,
+    (seed, sample): (u64, Option<u32>),
     global: &GlobalFlags,
 ) -> Result<Summary> {
     let config = global.config()?;
     let methods = methods(&config)?;
-    let settings = flags.pages.over(config.fingerprint.pages);
-    let most = flags.sample.unwrap_or(SAMPLE) as usize;
+    let settings = pages.over(config.fingerprint.pages);
+    let most = sample.unwrap_or(SAMPLE) as usize;
     tracing::info!(
         "reads all pages and draws {most} at most, plants an edited copy of each in {} ways, and looks \
          for the copies by {} methods",
@@ -54,8 +56,8 @@ pub(super) fn run(
         PlantedEvaluation { pages: &pages, methods: &methods, seed, workers, done: &done };
     let scores = evaluation.scores(memory)?;
     drop(progress);
-    let report = Report { seen, seed, methods: &methods, scores: &scores };
-    answer::print(&report.object(), include_str!("sweep.txt"), global.json)
+    let object = object(seen, seed, &methods, &scores);
+    answer::print(&object, include_str!("sweep.txt"), global.json)
 }
 
 /// Draws the pages of the sample. Also gives how many pages there are.
@@ -68,12 +70,9 @@ fn draw(
     let bytes = (most * BYTES_EACH).max(most.min(LONG_PAGES) * LONGEST_PAGE);
     memory.take(bytes as u64, "the pages of the sample")?;
     let mut sample = PageSample::new(seed, most, bytes);
-    pages::each(inputs, settings, |document| match document.content {
-        Content::Text(text) => {
-            sample.offer(&document.id, &text);
-            Ok(())
-        }
-        _ => Err(no_text(&document.id)),
+    pages::each_text(inputs, settings, |id, text| {
+        sample.offer(id, text);
+        Ok(())
     })?;
     let seen = sample.seen;
     if sample.too_long > 0 {
@@ -94,4 +93,36 @@ fn draw(
             .help("check that --id-field and --text-field name the right fields; --place-ids takes documents without ids"));
     }
     Ok((pages, seen))
+}
+
+/// What each method drops, what is lost with it, and which to use. `seen` is how many pages the inputs have.
+fn object(seen: u64, seed: u64, methods: &[NearMethod], scores: &PlantedScores) -> Value {
+    let each =
+        Edit::ALL.into_iter().flat_map(|edit| (0..Edit::STRENGTHS).map(move |at| (edit, at)));
+    let of_strength = |method, edit: Edit, strength: usize| {
+        let (copies, found) = scores.of_strength(method, edit, strength);
+        let share = edit.shares()[strength];
+        json!({ "edit": edit.to_string(), "share": share, "copies": copies, "found": found })
+    };
+    let band = |band: Band| {
+        let Band { from, to, positives, found, .. } = band;
+        json!({ "from": from, "to": to, "positives": positives, "found": found })
+    };
+    let judged = methods.iter().enumerate().map(|(at, method)| {
+        let mut object = parts(method);
+        object["summary"] = json!(scores.summary(at));
+        object["f1"] = scores.summary(at).f1().into();
+        object["bands"] = scores.bands(at).into_iter().map(band).collect();
+        object["edits"] = each.clone().map(|(edit, it)| of_strength(at, edit, it)).collect();
+        object
+    });
+    let f1: Vec<f64> = (0..methods.len()).map(|at| scores.summary(at).f1()).collect();
+    json!({
+        "pages": seen, "sample": scores.pages, "seed": seed,
+        "copies": scores.planted.len(),
+        "left_out": scores.left_out(),
+        "without_fingerprint": scores.without_fingerprint,
+        "methods": judged.collect::<Vec<_>>(),
+        "recommended": recommendation(methods, cheapest(&f1)),
+    })
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::commands::difference;
 
+#[derive(Clone)]
 pub(super) struct Analysed {
     pub(super) id: String,
     /// Its key, if pages have keys.

@@ -6,7 +6,6 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::path::PathBuf;
 
 use dupsieve::rooms::fingerprint::{Check, Fingerprint, Width};
 use dupsieve::rooms::matches::{Confirm, Recrawled, anchors_of};
@@ -15,7 +14,7 @@ use dupsieve::rooms::store::{Dated, KeyRange, RowBytes, Segment, Store};
 use dupsieve::{Kind, Result};
 use serde::Serialize;
 
-use crate::flags::place::Place;
+use crate::commands::places;
 
 /// What a join asks of two pages.
 #[derive(Clone, Copy, Debug)]
@@ -71,9 +70,9 @@ struct Sketch {
 /// Of the pages that the page `id` of an output was compared with, the nearest one: of several the first of the store, then of the
 /// batch. None if there is none, or the batch is not where it was. Pages that have left the store since are not looked at.
 pub(super) fn nearest(report: &Report, asked: Asked, id: &str) -> Result<Option<Other>> {
-    let Some(batch) = input(report, "batch")? else { return Ok(None) };
+    let Some(batch) = places::input_of(&report.run, "batch")? else { return Ok(None) };
     let batch = Segment::open(batch)?;
-    let store = match (input(report, "store")?, report.store_version) {
+    let store = match (places::input_of(&report.run, "store")?, report.store_version) {
         (Some(store), Some(version)) => match Store::open(store)?.left_of(version) {
             Err(error) if error.kind() == Kind::Missing => Vec::new(),
             version => version?.dated()?,
@@ -84,12 +83,6 @@ pub(super) fn nearest(report: &Report, asked: Asked, id: &str) -> Result<Option<
         Width::W64 => among::<u64>(&batch, store, asked, id),
         Width::W128 => among::<u128>(&batch, store, asked, id),
     }
-}
-
-fn input(report: &Report, name: &str) -> Result<Option<PathBuf>> {
-    let named = report.run["inputs"][name].as_str();
-    let path = named.map(|it| Place::from(it).here()).transpose()?;
-    Ok(path.filter(|path| path.exists()))
 }
 
 fn among<F: Fingerprint>(

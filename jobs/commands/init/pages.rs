@@ -7,7 +7,9 @@ use dupsieve::rooms::evaluate::{MethodTexts, PageSample, SampledPage};
 use dupsieve::rooms::features::words::han_share;
 use dupsieve::rooms::join::Preset;
 use dupsieve::{Error, Kind, Result};
+use serde_json::{Value, json};
 
+use crate::commands::difference;
 use crate::commands::evaluate::presets;
 
 /// The most pages of the sample, and their bytes.
@@ -18,6 +20,8 @@ const MOST_FILES: usize = 8;
 const MOST_OFFERED: u64 = 1000;
 const SEED: u64 = 1;
 const EXAMPLES: usize = 3;
+/// The preset by which the pages of an example are near.
+const NEAR_BY: Preset = Preset::Balanced;
 
 pub(super) struct Pages {
     pub(super) pages: Vec<SampledPage>,
@@ -25,13 +29,13 @@ pub(super) struct Pages {
     pub(super) bad: u64,
     good: u64,
     /// The characters of the shortest, the middle and the longest page.
-    pub(super) characters: [u64; 3],
+    characters: [u64; 3],
     /// How many pages are mostly Chinese.
-    pub(super) han: usize,
+    han: usize,
     /// For each preset how many pages are near to one before them.
-    pub(super) near: Vec<(Preset, usize)>,
-    /// Some near pairs by `balanced`, no copies if there are others.
-    pub(super) examples: Vec<(usize, usize)>,
+    near: Vec<(Preset, usize)>,
+    /// Some near pairs by [`NEAR_BY`], no copies if there are others.
+    examples: Vec<(usize, usize)>,
 }
 
 impl Pages {
@@ -81,17 +85,32 @@ impl Pages {
         Pages::look(pages, good, bad)
     }
 
-    /// Which share of records, in percent, may be unreadable in a day, if it has as many as the sample: twice as many.
-    pub(super) fn max_bad_percent(&self) -> u64 {
-        match self.bad {
-            0 => 1,
-            bad => (200 * bad).div_ceil(bad + self.good).clamp(1, 100),
-        }
-    }
-
-    /// `3 of 120 records`
-    pub(super) fn bad_of_all(&self) -> String {
-        format!("{} of {} records", self.bad, self.bad + self.good)
+    /// What is said of the sample.
+    pub(super) fn seen(&self) -> Value {
+        let Pages { pages, bad, good, near, .. } = self;
+        let [shortest, middle, longest] = self.characters;
+        let near: Vec<String> = near.iter().map(|(by, count)| format!("{count} by {by}")).collect();
+        // Twice the share of the sample that could not be read may be so in a day.
+        let max_bad = if *bad == 0 { 1 } else { (200 * bad).div_ceil(bad + good).clamp(1, 100) };
+        let example = |&(one, two): &(usize, usize)| {
+            let [one, two] = [one, two].map(|at| &pages[at]);
+            let difference = difference::lines([&one.text, &two.text]);
+            json!({ "pages": [one.id, two.id], "difference": difference })
+        };
+        json!({
+            "pages": pages.len(),
+            "bad": bad,
+            "records": bad + good,
+            "max_bad": max_bad,
+            "are_urls": pages.iter().all(|page| page.id.contains("://")),
+            "shortest": shortest,
+            "middle": middle,
+            "longest": longest,
+            "chinese": 100 * self.han / pages.len(),
+            "near": near.join(", "),
+            "near_by": NEAR_BY.to_string(),
+            "examples": self.examples.iter().map(example).collect::<Vec<_>>(),
+        })
     }
 
     fn look(pages: Vec<SampledPage>, good: u64, bad: u64) -> Result<Pages> {
@@ -109,7 +128,7 @@ impl Pages {
             let has_near = |&page: &u32| (0..page).any(|earlier| texts.is_near(at, earlier, page));
             near.push((preset, (0..count).filter(has_near).count()));
         }
-        let balanced = Preset::ALL.iter().position(|&it| it == Preset::Balanced).unwrap_or(0);
+        let balanced = Preset::ALL.iter().position(|&it| it == NEAR_BY).unwrap_or(0);
         let earlier = |page: u32| (0..page).find(|&it| texts.is_near(balanced, it, page));
         let mut pairs: Vec<(usize, usize)> =
             (0..count).filter_map(|page| Some((earlier(page)? as usize, page as usize))).collect();

@@ -14,7 +14,7 @@ use dupsieve::rooms::store::FingerprintedDocument;
 use dupsieve::rooms::work::Work;
 use dupsieve::{Kind, Result};
 
-use super::line;
+use crate::commands::near;
 
 /// What is asked, and how pages are made fingerprints of.
 #[derive(Clone, Copy)]
@@ -89,8 +89,8 @@ impl<'a> Answerer<'a> {
             },
         };
         let Answering { lookup, copies, .. } = self.answering;
-        line::write(&id, (lookup, copies), answer.as_ref(), &mut answered.lines)
-            .expect("memory takes what is written");
+        let answer = near::Answer::of(&id, (lookup, copies), answer.as_ref());
+        answered.lines.extend_from_slice(answer.to_line().as_bytes());
         answered.documents += 1;
         Ok(Ok(()))
     }

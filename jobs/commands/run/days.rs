@@ -15,13 +15,12 @@ use dupsieve::rooms::store::{Day, Entry, Replacements, Retention, Segment, Store
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::dedup;
-use crate::commands::destination::Destination;
 use crate::commands::filter::Kept;
 use crate::commands::fingerprint::{self, OtherTexts};
 use crate::commands::init::layout;
 use crate::commands::making;
 use crate::commands::pages::PageSource;
-use crate::commands::places;
+use crate::commands::places::{self, Destination};
 use crate::commands::shell;
 use crate::commands::store::{expire_days, keep_up, log_expiry};
 use crate::commands::store_at::StoreAt;

@@ -9,7 +9,7 @@ use dupsieve::rooms::flow::{Processes, Role};
 use dupsieve::rooms::join::{self, Join, Proof, Site};
 use dupsieve::rooms::matches::{KeepOrder, Outcome};
 use dupsieve::rooms::output::{Lock, Staging, Sum};
-use dupsieve::rooms::report::{Made, Report, format};
+use dupsieve::rooms::report::{Made, RECRAWLED, Report, format};
 use dupsieve::rooms::store::{Segment, Version};
 use dupsieve::{Error, Kind, Result};
 use serde_json::Value;
@@ -69,13 +69,13 @@ impl JoinOutput<'_> {
         global: &GlobalFlags,
     ) -> Result<Join> {
         let mut join = Join::new(batch.clone(), store.cloned())?;
-        join.distance = self.distance()?;
-        join.check = self.confirm()?;
-        join.keep = KeepOrder::recorded(self.parameter("keep")?)?;
-        join.recrawled = self.recrawled()?;
+        join.distance = self.parameter("distance")?;
+        join.check = self.find("check")?;
+        join.keep = KeepOrder::recorded(&self.parameter::<String>("keep")?)?;
+        join.recrawled = self.find(RECRAWLED)?.unwrap_or_default();
         join.day = self.report.day;
-        join.detail = self.detail()?;
-        join.passages = self.passages()?;
+        join.detail = self.parameter("matches")?;
+        join.passages = self.find("passages")?;
         join.max_matches = u64::MAX;
         join.format = format(&self.report.parameters);
         join.budget = global.budget();

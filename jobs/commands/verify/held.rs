@@ -9,16 +9,14 @@ use dupsieve::{Error, Kind, Result};
 
 use dupsieve::rooms::report::{Made, Report};
 
-use crate::flags::place::Place;
+use crate::commands::places;
 
 /// Fails if the store that a day of `run` entered now holds something else for that day: another batch, other
 /// pages of the same batch, nothing, or pages that were kept by a join with another version. `found` is the
 /// output of the join of `batch`. A store that no longer exists is not checked.
 pub(crate) fn check(found: &Path, batch: &Segment) -> Result<()> {
     let Some(report) = Report::read(found)? else { return Ok(()) };
-    let named = report.run["inputs"]["store"].as_str();
-    let path = named.map(|it| Place::from(it).here()).transpose()?;
-    let Some(path) = path.filter(|path| path.exists()) else { return Ok(()) };
+    let Some(path) = places::input_of(&report.run, "store")? else { return Ok(()) };
     // An output of `dedup` alone has no day and enters no store.
     let Some(day) = report.day else { return Ok(()) };
     let store = Store::open(&path)?;

@@ -1,16 +1,14 @@
 //! An output of `dedup` and its report: what it says it was made from, and what is checked against that.
 
 use std::fmt::Display;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::str::FromStr;
 
 use dupsieve::rooms::budget::Budget;
 use dupsieve::rooms::error::Named;
-use dupsieve::rooms::matches::{Confirm, Detail, Recrawled};
-use dupsieve::rooms::report::{LaterDays, Made, RECRAWLED, Report, records};
+use dupsieve::rooms::report::{LaterDays, Made, Report, records};
 use dupsieve::rooms::store::{Day, Entry, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
-
-use crate::flags::place::Place;
 
 pub(super) struct JoinOutput<'a> {
     pub(super) output: &'a Path,
@@ -41,15 +39,18 @@ impl JoinOutput<'_> {
             .found(format_args!("{batch:?}, {outcome:?}, {probe:?}")))
     }
 
-    pub(super) fn input(&self, name: &str) -> Result<Option<PathBuf>> {
-        let named = self.report.run["inputs"][name].as_str();
-        let path = named.map(|it| Place::from(it).here()).transpose()?;
-        Ok(path.filter(|path| path.exists()))
+    /// What the report says under this name decided the output.
+    pub(super) fn parameter<T: FromStr<Err: Display>>(&self, name: &str) -> Result<T> {
+        self.find(name)?.ok_or_else(|| {
+            Error::new(Kind::BadData, format!("the report has no parameter {name}")).at(self.output)
+        })
     }
 
-    pub(super) fn parameter(&self, name: &str) -> Result<&str> {
-        self.report.parameters.get(name).map(String::as_str).ok_or_else(|| {
-            Error::new(Kind::BadData, format!("the report has no parameter {name}")).at(self.output)
+    pub(super) fn find<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>> {
+        let told = self.report.parameters.get(name).map(|told| told.parse());
+        told.transpose().map_err(|wrong: T::Err| {
+            let what = format!("the report has no valid parameter {name}: {wrong}");
+            Error::new(Kind::BadData, what).at(self.output)
         })
     }
 
@@ -64,7 +65,7 @@ impl JoinOutput<'_> {
         };
         let known = store.known(number)?;
         let digest = known.digest().to_string();
-        if is_pruned && digest != self.parameter("store")? {
+        if is_pruned && digest != self.parameter::<String>("store")? {
             return Ok(None);
         }
         self.expect("store", digest, path)?;
@@ -152,33 +153,6 @@ impl JoinOutput<'_> {
         );
     }
 
-    pub(super) fn distance(&self) -> Result<u32> {
-        let wrong =
-            |_| Error::new(Kind::BadData, "the report has an invalid distance").at(self.output);
-        self.parameter("distance")?.parse().map_err(wrong)
-    }
-
-    pub(super) fn passages(&self) -> Result<Option<usize>> {
-        let words = self.report.parameters.get("passages").map(|words| words.parse());
-        words.transpose().map_err(|_| {
-            let what = "the report has an invalid number of words of passages";
-            Error::new(Kind::BadData, what).at(self.output)
-        })
-    }
-
-    pub(super) fn recrawled(&self) -> Result<Recrawled> {
-        let told = self.report.parameters.get(RECRAWLED).map(|told| told.parse());
-        told.transpose().map(Option::unwrap_or_default)
-    }
-
-    pub(super) fn detail(&self) -> Result<Detail> {
-        self.parameter("matches")?.parse()
-    }
-
-    pub(super) fn confirm(&self) -> Result<Option<Confirm>> {
-        self.report.parameters.get("check").map(|check| check.parse()).transpose()
-    }
-
     /// Fails unless it is the batch that was read, and the report has its counts.
     pub(super) fn check_batch(&self, batch: &Segment) -> Result<()> {
         self.expect("batch", batch.digest().to_string(), batch.path())?;
@@ -194,7 +168,7 @@ impl JoinOutput<'_> {
 
     /// Fails unless `found`, the digest of the input at `path`, is the one in the report.
     pub(super) fn expect(&self, name: &str, found: String, path: &Path) -> Result<()> {
-        let expected = self.parameter(name)?;
+        let expected: String = self.parameter(name)?;
         if expected == found {
             return Ok(());
         }

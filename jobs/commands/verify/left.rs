@@ -16,6 +16,7 @@ use std::path::Path;
 
 use dupsieve::Result;
 use dupsieve::rooms::error::Named;
+use dupsieve::rooms::join::Join;
 use dupsieve::rooms::matches::Recrawled;
 use dupsieve::rooms::output::Staging;
 use dupsieve::rooms::report::{self, Nearest};
@@ -52,7 +53,7 @@ impl JoinOutput<'_> {
                 if let Some(words) = passages {
                     self.passages_left(&join, words, read, &staging)?;
                 }
-                self.compare(staging.folder(), read)
+                self.compare(&join, staging.folder(), read)
             };
             Ok(join.run_at(processes, site, compare)?.leader().unwrap_or_default())
         })?;
@@ -70,9 +71,9 @@ impl JoinOutput<'_> {
     }
 
     /// Compares the verdicts with those in the folder `again`. Gives how many are others, all of which pages that are gone can explain.
-    fn compare(&self, again: &Path, read: &StoreRead) -> Result<u64> {
+    fn compare(&self, join: &Join, again: &Path, read: &StoreRead) -> Result<u64> {
         let outputs = [self.output, again];
-        let by_rule = self.recrawled()? == Recrawled::Rule;
+        let by_rule = join.recrawled == Recrawled::Rule;
         let mut others = HashSet::new();
         report::each_differing(outputs, |id, _| {
             others.insert(Digest::of(id.as_bytes()));

@@ -15,7 +15,7 @@ use dupsieve::rooms::lsh::Bands;
 use dupsieve::{Error, Kind, Result};
 use glob::Pattern;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::flags::place::Place;
 
@@ -31,9 +31,7 @@ section! {
         /// What counts as near, `paper` or `balanced`: `paper` (fingerprints within 3 bits, 4 bytes a page) or `balanced` (a page is
         /// dropped only if a kept page contains nine tenths of it) [default: balanced; with --recipe, none]
         #[arg(long, value_name = "NAME", env = "DUPSIEVE_PRESET")]
-        #[serde(deserialize_with = "typed")]
-        #[schemars(schema_with = "allowed::preset")]
-        preset: Preset,
+        preset: Preset as "allowed::preset",
         /// Recipe: words, wide, short-text or shingles; features, external-64 or external-128 for features
         /// or fingerprints made elsewhere; keywords-lookup3, charikar-64, charikar-128 or pypi-simhash; or a
         /// .toml file [default: that of the preset]
@@ -47,17 +45,14 @@ section! {
         /// Make a sketch of each text, by which `dedup --check` confirms candidates: containment, minhash, minhash-NxB (N slots of B
         /// bits), cosine-N or sentences-N; or points, which --keep-bands makes [default: that of the preset]
         #[arg(long = "sketch", value_name = "C", env = "DUPSIEVE_SKETCH")]
-        #[serde(rename = "sketch", deserialize_with = "typed")]
-        #[schemars(schema_with = "allowed::text")]
-        check: Check,
+        #[serde(rename = "sketch")]
+        check: Check as "allowed::text",
         /// Keep the keys of these bands of each page, a further source of candidates for `dedup`:
         /// FAMILY-BxR, such as minhash-14x8 for 14 bands of 8 rows (70 bytes a page), and behind commas words:N or
         /// characters:N (the shingles), `one` (one permutation), slot:W (of euclidean) and seed:N. The families are jaccard
         /// (minhash), cosine, hamming and euclidean [default: none]
         #[arg(long = "keep-bands", value_name = "BANDS", env = "DUPSIEVE_KEEP_BANDS")]
-        #[serde(deserialize_with = "typed")]
-        #[schemars(schema_with = "allowed::text")]
-        keep_bands: Bands,
+        keep_bands: Bands as "allowed::text",
         /// Keep a digest of the text of each page (16 bytes), by which an unchanged page is known without a fingerprint:
         /// see --store, and `dupsieve seen`. It is a part of the recipe
         #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
@@ -72,9 +67,7 @@ section! {
         /// `url`, the id as it is, or `surt`, the id without what web archives ignore in a URL, such as www, the default port and the order of
         /// parameters; `field:NAME` and `surt:NAME` take the value of a field in place of the id. It is a part of the recipe [default: none]
         #[arg(long, value_name = "url|surt|field:NAME", env = "DUPSIEVE_KEY")]
-        #[serde(deserialize_with = "typed")]
-        #[schemars(schema_with = "allowed::key")]
-        key: PageKey,
+        key: PageKey as "allowed::key",
         /// Leave these parameters out of --key surt, such as `sid,utm_source`: session ids, and what says where a reader came from
         /// [default: none]
         #[arg(long, value_name = "NAMES", value_delimiter = ',', env = "DUPSIEVE_DROP_PARAMETERS")]
@@ -86,9 +79,7 @@ section! {
         /// Abort (exit 65) if more records repeat an earlier id: a number, or a share such as 5%
         /// [default: 50%]
         #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_REPEATED")]
-        #[serde(deserialize_with = "typed")]
-        #[schemars(schema_with = "allowed::number")]
-        max_repeated: Tolerance,
+        max_repeated: Tolerance as "allowed::number",
         /// Time limit for each MiB of a page's text, applied to its fingerprint and to its check. A page
         /// that takes longer is quarantined. Ordinary pages need far less [default: 60]
         #[arg(long, value_name = "SECONDS", env = "DUPSIEVE_PAGE_TIME")]
@@ -96,14 +87,14 @@ section! {
     }
 
     /// How pages are read.
+    #[derive(Serialize)]
     pages: PageSettings {
         /// File format: auto, jsonl, json (objects in an array or over several lines), text, lines (each line is a page), html, tsv,
         /// csv, warc (also WET and ARC), parquet, fingerprints, features or vectors. `auto` recognises JSON lines, web archives, Parquet
         /// and HTML by their first bytes and other files by their names, and refuses other formats, such as PDF [default: auto]
         #[arg(long, env = "DUPSIEVE_FORMAT")]
-        #[serde(deserialize_with = "typed")]
-        #[schemars(schema_with = "allowed::format")]
-        format: Format,
+        #[serde(serialize_with = "typed::serialize")]
+        format: Format as "allowed::format",
         /// Field with the id of a record; a nested field is written a.b. In web archives id is the URL, and
         /// every header of a record is a field, such as WARC-Record-ID [default: id]
         #[arg(long, value_name = "FIELD", env = "DUPSIEVE_ID_FIELD")]
@@ -112,9 +103,8 @@ section! {
         /// a colon, and its line or number, such as news/part-3.jsonl:17
         #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "true|false|all")]
         #[arg(env = "DUPSIEVE_PLACE_IDS")]
-        #[serde(deserialize_with = "typed")]
-        #[schemars(schema_with = "allowed::place_ids")]
-        place_ids: PlaceIds,
+        #[serde(serialize_with = "typed::serialize")]
+        place_ids: PlaceIds as "allowed::place_ids",
         /// Field with the text or the vector [default: text, or vector]
         #[arg(long, value_name = "FIELD", env = "DUPSIEVE_TEXT_FIELD")]
         text_field: String,
@@ -129,19 +119,16 @@ section! {
         /// Encoding of files of text, by its name in HTML, such as gbk, big5, shift_jis or windows-1252. A byte order mark wins over it;
         /// web archives, HTML and Parquet name their own [default: utf-8]
         #[arg(long, value_name = "NAME", env = "DUPSIEVE_ENCODING")]
-        #[serde(deserialize_with = "typed")]
-        #[schemars(schema_with = "allowed::text")]
-        encoding: TextEncoding,
+        #[serde(serialize_with = "typed::serialize")]
+        encoding: TextEncoding as "allowed::text",
         /// Abort (exit 65) if more records are bad: a number, or a share such as 0.5% [default: 1%]
         #[arg(long, value_name = "N|P%", env = "DUPSIEVE_MAX_BAD")]
-        #[serde(deserialize_with = "typed")]
-        #[schemars(schema_with = "allowed::number")]
-        max_bad: Tolerance,
+        #[serde(serialize_with = "typed::serialize")]
+        max_bad: Tolerance as "allowed::number",
         /// Longest record, such as 64MiB; longer ones are quarantined [default: 64MiB]
         #[arg(long, value_name = "SIZE", env = "DUPSIEVE_MAX_RECORD")]
-        #[serde(deserialize_with = "typed")]
-        #[schemars(schema_with = "allowed::number")]
-        max_record: ByteSize,
+        #[serde(serialize_with = "typed::serialize")]
+        max_record: ByteSize as "allowed::number",
         /// Leave out the files whose names fit this pattern, such as '*.bak', or whose paths below the folder fit it, such as
         /// 'raw/**'; may be given several times. Names in folders that begin with . or _ are left out in any case
         #[arg(long, value_name = "GLOB", env = "DUPSIEVE_EXCLUDE")]
@@ -170,6 +157,12 @@ impl FingerprintSettings {
 }
 
 impl PageSettings {
+    /// These settings, as they are typed for a command that looks at pages; what is not set is taken from `file`. How many records may be
+    /// bad there counts for jobs.
+    pub(crate) fn over(&self, file: PageSettings) -> PageSettings {
+        self.clone().or(PageSettings { max_bad: None, ..file })
+    }
+
     /// Finds the files that `paths` name, and how to read them. Ready-made fingerprints have this width.
     pub(crate) fn inputs(&self, paths: &[PathBuf], width: Width) -> Result<(Inputs, ReadOptions)> {
         let mut options = self.read_options(width);

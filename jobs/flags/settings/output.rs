@@ -1,15 +1,10 @@
 //! The section `[output]` of a configuration file: where the outputs of a day are, and in which format their tables are
 //! written. `output = "PATH"` is short for a section with the path alone.
 
-use std::borrow::Cow;
-use std::fmt;
-
 use clap::Args;
 use dupsieve::rooms::results::ResultFormat;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 use super::allowed;
 
@@ -29,57 +24,19 @@ impl FormatFlag {
 }
 
 /// Where the outputs of a day are, and how their tables are written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "OutputSection")]
 pub(crate) struct OutputSettings {
-    /// The folder, which must contain `{date}` or all three parts. None if the file does not say.
+    /// The output folder of a day. It must contain `{date}` or all three parts.
     pub(crate) path: Option<String>,
-    /// The format. None if the file does not say.
+    /// The format of the tables, such as matches and verdicts.
+    #[schemars(schema_with = "allowed::result_format")]
     pub(crate) format: Option<ResultFormat>,
 }
 
-impl<'de> Deserialize<'de> for OutputSettings {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OutputSettings, D::Error> {
-        deserializer.deserialize_any(PathOrSection)
-    }
-}
-
-impl JsonSchema for OutputSettings {
-    fn schema_name() -> Cow<'static, str> {
-        "Output".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({"anyOf": [{"type": "string"}, generator.subschema_for::<Section>()]})
-    }
-}
-
-/// The section with all its keys.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "OutputSection")]
-struct Section {
-    /// The output folder of a day. It must contain `{date}` or all three parts.
-    path: Option<String>,
-    /// The format of the tables, such as matches and verdicts.
-    #[schemars(schema_with = "allowed::result_format")]
-    format: Option<ResultFormat>,
-}
-
-struct PathOrSection;
-
-impl<'de> Visitor<'de> for PathOrSection {
-    type Value = OutputSettings;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the path of the outputs, or a section with their path and format")
-    }
-
-    fn visit_str<E: Error>(self, path: &str) -> Result<OutputSettings, E> {
-        Ok(OutputSettings { path: Some(path.to_owned()), format: None })
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<OutputSettings, A::Error> {
-        let Section { path, format } = Section::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(OutputSettings { path, format })
+impl From<String> for OutputSettings {
+    fn from(path: String) -> OutputSettings {
+        OutputSettings { path: Some(path), format: None }
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct PassagesSettings {
     pub(crate) words: usize,
     /// What goes with a passage out of the copies that `kept` asks for: words (to the word), lines (whole lines and sentences that are repeated)
     /// or paragraphs. Without it the pages are copied as they came.
-    #[serde(default, deserialize_with = "typed")]
+    #[serde(default, deserialize_with = "typed::deserialize")]
     #[schemars(schema_with = "allowed::cut")]
     pub(crate) cut: Option<Cut>,
 }

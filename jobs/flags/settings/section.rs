@@ -1,4 +1,30 @@
-//! A section of a configuration file whose keys are flags, in several structs: a command has the flags of some of them.
+//! Structs whose fields are flags and keys of a configuration file. clap reads them from the command line and serde from the file.
+
+/// Declares a struct of settings. A key that is read `as` a schema says is read from the file as its flag is read.
+macro_rules! settings {
+    ($(#[$of_all:meta])* $Settings:ident {
+        $($(#[$of_key:meta])* $key:ident: $value:ty $(as $schema:tt)?,)*
+    }) => {
+        #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema)]
+        #[serde(default)]
+        $(#[$of_all])*
+        pub(crate) struct $Settings {
+            $(
+                $(#[$of_key])*
+                #[serde(skip_serializing_if = "Option::is_none")]
+                $(#[serde(deserialize_with = "typed::deserialize")] #[schemars(schema_with = $schema)])?
+                pub(crate) $key: Option<$value>,
+            )*
+        }
+
+        impl $Settings {
+            /// These settings; those that are not set are taken from `file`.
+            pub(crate) fn or(self, file: $Settings) -> $Settings {
+                $Settings { $($key: self.$key.or(file.$key),)* }
+            }
+        }
+    };
+}
 
 /// Declares the structs of a section: serde reads all of them from the section of a file together, and clap reads those
 /// that a command has from the command line. An unknown key of the section is refused with its line, which is lost where
@@ -7,7 +33,7 @@ macro_rules! section {
     (
         $(#[$of_section:meta])* $Section:ident;
         $($(#[$of_part:meta])* $part:ident: $Part:ident {
-            $($(#[$of_key:meta])* $key:ident: $value:ty,)*
+            $($(#[$of_key:meta])* $key:ident: $value:ty $(as $schema:tt)?,)*
         })*
     ) => {
         $(#[$of_section])*
@@ -17,26 +43,20 @@ macro_rules! section {
             $(#[command(flatten)] pub(crate) $part: $Part,)*
         }
 
-        $(
+        $($crate::flags::settings::settings! {
             $(#[$of_part])*
-            #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema)]
-            pub(crate) struct $Part {
-                $($(#[$of_key])* pub(crate) $key: Option<$value>,)*
-            }
-
-            impl $Part {
-                /// These settings; those that are not set are taken from `file`.
-                pub(crate) fn or(self, file: $Part) -> $Part {
-                    $Part { $($key: self.$key.or(file.$key),)* }
-                }
-            }
-        )*
+            $Part { $($(#[$of_key])* $key: $value $(as $schema)?,)* }
+        })*
 
         /// The keys of the section.
         #[derive(Args, Default, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields, default)]
         struct Keys {
-            $($($(#[$of_key])* $key: Option<$value>,)*)*
+            $($(
+                $(#[$of_key])*
+                $(#[serde(deserialize_with = "typed::deserialize")] #[schemars(schema_with = $schema)])?
+                $key: Option<$value>,
+            )*)*
         }
 
         impl From<Keys> for $Section {
@@ -47,4 +67,4 @@ macro_rules! section {
     };
 }
 
-pub(crate) use section;
+pub(crate) use {section, settings};

@@ -1,11 +1,12 @@
 //! Values of flags: sizes, counts and widths, written alike on the command line and in files.
 
+use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::{Error, Kind, Result};
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serializer};
 
 /// A number of bytes, such as `4096`, `64MiB` or `2GB`. (The crate `bytesize` reads other texts: it takes `2G`,
 /// `64mib` and `0`, and refuses `2e3`.)
@@ -20,18 +21,39 @@ pub(crate) struct Count(pub(crate) u64);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Share(pub(crate) f64);
 
-/// Reads a value of a file as the flag of the same name is read. In the file it may be a number or text.
-pub(crate) fn typed<'de, D, T>(file: D) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: FromStr<Err: std::fmt::Display>,
-{
-    let text = match toml::Value::deserialize(file)? {
-        toml::Value::String(text) => text,
-        toml::Value::Float(number) if number.fract() == 0.0 => format!("{number:.0}"),
-        value => value.to_string(),
-    };
-    text.parse().map(Some).map_err(D::Error::custom)
+/// A value of a file, read as the flag of the same name is read. In the file it may be a number or text.
+pub(crate) mod typed {
+    use super::*;
+
+    pub(crate) fn deserialize<'de, D, T>(file: D) -> Result<Option<T>, D::Error>
+    where
+        D: Deserializer<'de>,
+        T: FromStr<Err: Display>,
+    {
+        let text = match Option::deserialize(file)? {
+            None => return Ok(None),
+            Some(toml::Value::String(text)) => text,
+            Some(toml::Value::Float(number)) if number.fract() == 0.0 => format!("{number:.0}"),
+            Some(value) => value.to_string(),
+        };
+        text.parse().map(Some).map_err(D::Error::custom)
+    }
+
+    pub(crate) fn serialize<S: Serializer>(
+        value: &Option<impl Display>,
+        file: S,
+    ) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(value) => file.collect_str(value),
+            None => file.serialize_none(),
+        }
+    }
+}
+
+impl Display for ByteSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 impl FromStr for ByteSize {

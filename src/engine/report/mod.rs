@@ -41,7 +41,7 @@ pub use history::{DayFigures, History, no_output, outputs};
 pub use join_report::{Report, records};
 pub use later_days::LaterDays;
 pub use made::Made;
-pub use pairs_page::{PairGroup, PairsPage, Run, ShownPair};
+pub use pairs_page::{Run, pairs_page};
 pub use parameters::{Parameters, RECRAWLED, format, format_parameter, made_otherwise};
 pub use readmission::{Dropped, Outputs};
 pub use search_report::{SearchReport, Searched};
