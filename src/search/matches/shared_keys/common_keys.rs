@@ -18,7 +18,7 @@ use crate::matches::numbers::KeepRank;
 use crate::tables::keys::{Keys, key_of_entry, number_of};
 
 /// How many pages have a key that is not common.
-const MOST_SHARED: usize = 1 << 6;
+const MOST_SHARED: usize = 1 << 8;
 
 /// The pages of a group; the last one may have fewer.
 const GROUP: usize = 1 << 4;
@@ -28,7 +28,7 @@ pub(super) const GROUPS_OF_STORE: usize = 1 << 5;
 pub(super) const GROUPS_OF_BATCH: usize = 1 << 1;
 
 /// How many of the pages that come first in keep order a row of the batch meets.
-const MOST_FIRST: usize = 1 << 4;
+pub(super) const MOST_FIRST: usize = 1 << 4;
 
 /// The common keys of a batch, by place and key.
 #[derive(Debug, Default)]

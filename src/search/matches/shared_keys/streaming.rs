@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use super::common_keys::{GROUPS_OF_BATCH, GROUPS_OF_STORE};
+use super::common_keys::{GROUPS_OF_BATCH, GROUPS_OF_STORE, MOST_FIRST};
 use super::key_index::KeyIndex;
 use super::sort::{NONE, key_at};
 use crate::error::Result;
@@ -18,7 +18,7 @@ use crate::tables::keys::{KEY_BYTES, number_of};
 use crate::work::Work;
 
 /// How many candidates a page has at most: in the batch, and in the store.
-pub const MOST_MET: usize = 32;
+pub const MOST_MET: usize = 64;
 
 /// The blocks of a chunk of the store, and of the batch, of which each row meets more.
 pub(super) const CHUNK_BLOCKS: usize = 16;
@@ -352,11 +352,11 @@ impl<F: Fingerprint> SegmentRows<'_, F> {
     }
 }
 
-/// Leaves half of [`MOST_MET`], the least ones, and of the others as many that come first in keep order.
+/// Leaves at most [`MOST_MET`]: the least ones, and of the others the [`MOST_FIRST`] that come first in keep order.
 pub(crate) fn nearest_and_first<T: Ord>(all: &mut Vec<T>, place: impl Fn(&T) -> KeepRank) {
     if all.len() > MOST_MET {
-        let (_, _, others) = all.select_nth_unstable(MOST_MET / 2 - 1);
-        others.select_nth_unstable_by_key(MOST_MET / 2, place);
+        let (_, _, others) = all.select_nth_unstable(MOST_MET - MOST_FIRST - 1);
+        others.select_nth_unstable_by_key(MOST_FIRST, place);
         all.truncate(MOST_MET);
     }
 }
