@@ -92,6 +92,8 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let AnchorCost { passes, bytes_read, memory_bytes: of_anchors } = anchors;
     let object = json!({
         "batch": batch,
+        "store": store,
+        "distance": distance,
         "memory_bytes": memory_bytes,
         "chosen": row(&plan.chosen),
         "alternatives": plan.alternatives.iter().map(row).collect::<Vec<_>>(),

@@ -6,11 +6,12 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 
-pub(super) use self::codec::{GZIP, ZSTD};
+pub(super) use self::codec::GZIP;
 use self::codec::{HEAD_BYTES as HEAD_OF_MEMBER, magic, shows};
 pub(super) use self::dictionary::decoder as zstd_decoder;
 use self::members::Members;
 use self::packed::{Known, Packed};
+pub(super) use self::window::ZSTD;
 use super::damage::Damage;
 use super::encoding::{Decoded, TextEncoding};
 use super::fields::ReadOptions;

@@ -18,7 +18,8 @@ use crate::store::damage::damaged;
 
 use super::block::{self, BLOCK_ROWS};
 use super::packed::{
-    INTEGER_ROWS, MAX_PACKED_BYTES, MAX_PACKED_ROWS_BYTES, PACKED_ROWS, TEXT_ROWS,
+    INTEGER_ROWS, MAX_PACKED_BYTES, MAX_PACKED_ROWS_BYTES, MAX_UNPACKED_BYTES,
+    MAX_UNPACKED_ROWS_BYTES, PACKED_ROWS, TEXT_ROWS,
 };
 
 pub(crate) const COLUMN_BYTES: usize = 40;
@@ -155,7 +156,16 @@ impl Coding {
     }
 
     pub(crate) fn is_packed(self) -> bool {
-        matches!(self, Coding::Text | Coding::Integers | Coding::PackedRows)
+        self.most_unpacked().is_some()
+    }
+
+    /// The most bytes of a block before compression; none if blocks are not compressed.
+    pub(crate) fn most_unpacked(self) -> Option<usize> {
+        match self {
+            Coding::Text | Coding::Integers => Some(MAX_UNPACKED_BYTES),
+            Coding::PackedRows => Some(MAX_UNPACKED_ROWS_BYTES),
+            _ => None,
+        }
     }
 
     fn entry_bytes(self, width: Width) -> u64 {

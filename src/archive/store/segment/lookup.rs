@@ -187,7 +187,7 @@ pub(crate) struct Held {
 
 impl Held {
     pub(crate) fn of(coding: Coding) -> Held {
-        let unpacker = coding.is_packed().then(|| Unpacker::of(coding));
+        let unpacker = coding.most_unpacked().map(Unpacker::of);
         Held { unpacker, ..Held::default() }
     }
 

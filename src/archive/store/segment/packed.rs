@@ -16,8 +16,6 @@ use crate::document::MAX_ID_BYTES;
 use crate::error::{Error, Result};
 use crate::store::damage::damaged;
 
-use super::directory::Coding;
-
 pub(crate) const TEXT_ROWS: usize = 256;
 
 pub(crate) const INTEGER_ROWS: usize = 4096;
@@ -28,13 +26,13 @@ pub(crate) const PACKED_ROWS: usize = 16;
 pub const MAX_PACKED_ROW_BYTES: usize = 1 << 27;
 
 /// The most bytes of a block before compression.
-const MAX_UNPACKED_BYTES: usize = TEXT_ROWS * (MAX_ID_BYTES + 1);
+pub(crate) const MAX_UNPACKED_BYTES: usize = TEXT_ROWS * (MAX_ID_BYTES + 1);
 
 /// The most bytes of a packed block of ids or integers.
 pub(crate) const MAX_PACKED_BYTES: usize = MAX_UNPACKED_BYTES + MAX_UNPACKED_BYTES / 64;
 
 /// The most bytes of a block of rows before compression, each behind its length of four bytes.
-const MAX_UNPACKED_ROWS_BYTES: usize = PACKED_ROWS * (MAX_PACKED_ROW_BYTES + 4);
+pub(crate) const MAX_UNPACKED_ROWS_BYTES: usize = PACKED_ROWS * (MAX_PACKED_ROW_BYTES + 4);
 
 pub(crate) const MAX_PACKED_ROWS_BYTES: usize =
     MAX_UNPACKED_ROWS_BYTES + MAX_UNPACKED_ROWS_BYTES / 64;
@@ -63,11 +61,8 @@ pub(crate) struct Unpacker {
 }
 
 impl Unpacker {
-    pub(crate) fn of(coding: Coding) -> Unpacker {
-        let most = match coding {
-            Coding::PackedRows => MAX_UNPACKED_ROWS_BYTES,
-            _ => MAX_UNPACKED_BYTES,
-        };
+    /// Unpacks blocks of at most so many bytes.
+    pub(crate) fn of(most: usize) -> Unpacker {
         Unpacker { most, decompressor: Decompressor::default() }
     }
 
@@ -135,7 +130,7 @@ mod tests {
     proptest! {
         #[test]
         fn hostile_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
-            let _ = Unpacker::of(Coding::Text).unpack(&bytes, &mut Vec::new());
+            let _ = Unpacker::of(MAX_UNPACKED_BYTES).unpack(&bytes, &mut Vec::new());
         }
     }
 
@@ -143,9 +138,9 @@ mod tests {
     fn a_bomb_is_refused_unopened() {
         let mut packed = u32::MAX.to_le_bytes().to_vec();
         packed.extend(zstd::bulk::compress(&vec![0; 1 << 25], LEVEL).unwrap());
-        assert!(Unpacker::of(Coding::Text).unpack(&packed, &mut Vec::new()).is_err());
+        assert!(Unpacker::of(MAX_UNPACKED_BYTES).unpack(&packed, &mut Vec::new()).is_err());
         packed[..4].copy_from_slice(&10u32.to_le_bytes());
-        assert!(Unpacker::of(Coding::Text).unpack(&packed, &mut Vec::new()).is_err());
+        assert!(Unpacker::of(MAX_UNPACKED_BYTES).unpack(&packed, &mut Vec::new()).is_err());
     }
 
     #[test]

@@ -6,11 +6,10 @@ use flate2::{Decompress, FlushDecompress};
 use lzma_rust2::{Action, XzStream};
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
-use super::window::{needed, too_large};
+use super::window::{ZSTD, needed, too_large};
 use crate::output::Packing;
 
 pub(in crate::document) const GZIP: &[u8] = &[0x1f, 0x8b];
-pub(in crate::document) const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 const BZIP2: &[u8] = b"BZh";
 const XZ: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0];
 

@@ -3,7 +3,7 @@
 
 use std::io::{self, BufRead, Error, ErrorKind, Read};
 
-use super::codec::ZSTD;
+use super::window::ZSTD;
 
 /// The most memory that a small frame may ask for, as a power of two: 128 MiB, the default of `zstd`.
 const WINDOW_LOG_MAX: u32 = 27;

@@ -2,8 +2,10 @@
 
 use std::io;
 
-use super::codec::ZSTD;
 use crate::error::{Error, Kind};
+
+/// The first bytes of a frame.
+pub(in crate::document) const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
 /// The bytes that a frame which begins with `head` refers back to; `None` if it is no frame, or one without data.
 ///
