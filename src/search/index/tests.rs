@@ -435,7 +435,7 @@ fn near_to(
         }
     }
     anchored.sort();
-    for (_, _, number, rows) in anchored.into_iter().take(64) {
+    for (_, _, number, rows) in anchored.into_iter().take(32) {
         near.extend(rows.into_iter().map(|row| (number, row)));
     }
     let mut found = Vec::new();

@@ -444,7 +444,7 @@ fn pages_that_share_anchors_are_found_as_all_are() -> Result<()> {
         };
         let keys: std::collections::BTreeSet<_> =
             all.iter().map(key).filter(|key| key.0 < 8).collect();
-        let nearest: Vec<_> = keys.into_iter().take(64).collect();
+        let nearest: Vec<_> = keys.into_iter().take(32).collect();
         let mut expected: Vec<(u32, &str)> = Vec::new();
         for page in &all {
             let is_candidate = distance(page) <= 3 || nearest.contains(&key(page));

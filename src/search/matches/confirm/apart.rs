@@ -225,7 +225,7 @@ impl<'a> Apart<'a> {
         let Some(&one) = of_rows.get(nearest.page as usize) else { return Ok(()) };
         if let Some(order) = order {
             let place = |row: u64| order[of_rows[row as usize].index()];
-            shared_keys::nearest_and_first(&mut nearest.rows, |row| place(row.3));
+            shared_keys::nearest_and_first(&mut nearest.rows, |row| row.0, |row| place(row.3));
         }
         for (_, distance, _, row, _) in nearest.rows.drain(..) {
             let other = of_rows[row as usize];

@@ -28,7 +28,7 @@ pub(super) const GROUPS_OF_STORE: usize = 1 << 5;
 pub(super) const GROUPS_OF_BATCH: usize = 1 << 1;
 
 /// How many of the pages that come first in keep order a row of the batch meets.
-pub(super) const MOST_FIRST: usize = 1 << 4;
+const MOST_FIRST: usize = 1 << 4;
 
 /// The common keys of a batch, by place and key.
 #[derive(Debug, Default)]

@@ -65,15 +65,15 @@ pub(super) fn stream<F: Fingerprint>(
             let apart = ((keys - same.len()) * ANCHORS / keys) as u8;
             let longer = longer.entry(part).or_default();
             longer.push((Shared { apart, distance: pages.distance(part, page) }, page));
-            if longer.len() >= 2 * MOST_MET {
-                nearest_and_first(longer, order);
+            if longer.len() >= 4 * MOST_MET {
+                nearest_and_first(longer, |it| it.0.apart, order);
             }
         }
     }
     let mut longer: Vec<_> = longer.into_iter().collect();
     longer.sort_unstable_by_key(|it| it.0);
     for (part, mut longer) in longer {
-        nearest_and_first(&mut longer, order);
+        nearest_and_first(&mut longer, |it| it.0.apart, order);
         for (Shared { apart, distance }, page) in longer {
             let existing = Place::BatchRow { page: part, apart, row: page };
             take(Pair { new: pages.index_of(part), existing, distance });

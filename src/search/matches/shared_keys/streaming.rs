@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use super::common_keys::{GROUPS_OF_BATCH, GROUPS_OF_STORE, MOST_FIRST};
+use super::common_keys::{GROUPS_OF_BATCH, GROUPS_OF_STORE};
 use super::key_index::KeyIndex;
 use super::sort::{NONE, key_at};
 use crate::error::Result;
@@ -17,8 +17,11 @@ use crate::store::{RowBytes, SCANNED_ROWS, Segment, Shown};
 use crate::tables::keys::{KEY_BYTES, number_of};
 use crate::work::Work;
 
-/// How many candidates a page has at most: in the batch, and in the store.
-pub const MOST_MET: usize = 64;
+/// How many candidates a page has at most in the store, and in the batch whatever they share with it.
+pub const MOST_MET: usize = 32;
+
+/// How many more in the batch, which share half of its keys: pages of one template share many, and some of these much text besides.
+const MOST_ALIKE: usize = 32;
 
 /// The blocks of a chunk of the store, and of the batch, of which each row meets more.
 pub(super) const CHUNK_BLOCKS: usize = 16;
@@ -277,7 +280,8 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
         let Some(Met { row, rows, mut pages, .. }) = self.met.take() else { return };
         if self.stream.is_none() {
             let row = row as u32;
-            nearest_and_first(&mut pages, |&(_, page)| self.pages.order[page as usize]);
+            let place = |&(_, page): &(Shared, u32)| self.pages.order[page as usize];
+            nearest_and_first(&mut pages, |it| it.0.apart, place);
             for (Shared { apart, distance }, other) in pages {
                 let existing = Place::BatchRow { page: row, apart, row: other };
                 (self.take)(Pair { new: self.pages.index_of(row), existing, distance });
@@ -352,11 +356,26 @@ impl<F: Fingerprint> SegmentRows<'_, F> {
     }
 }
 
-/// Leaves at most [`MOST_MET`]: the least ones, and of the others the [`MOST_FIRST`] that come first in keep order.
-pub(crate) fn nearest_and_first<T: Ord>(all: &mut Vec<T>, place: impl Fn(&T) -> KeepRank) {
-    if all.len() > MOST_MET {
-        let (_, _, others) = all.select_nth_unstable(MOST_MET - MOST_FIRST - 1);
-        others.select_nth_unstable_by_key(MOST_FIRST, place);
-        all.truncate(MOST_MET);
+/// Leaves the least ones, half of [`MOST_MET`], of the others [`MOST_ALIKE`] at most that share half of the keys, and again half of
+/// [`MOST_MET`] that come first in keep order. `apart` is what the order of `T` begins with.
+pub(crate) fn nearest_and_first<T: Ord>(
+    all: &mut Vec<T>,
+    apart: impl Fn(&T) -> u8,
+    place: impl Fn(&T) -> KeepRank,
+) {
+    const HALF: usize = MOST_MET / 2;
+    if all.len() <= MOST_MET {
+        return;
+    }
+    let (_, _, others) = all.select_nth_unstable(HALF - 1);
+    let alike = others.iter().filter(|it| 2 * usize::from(apart(it)) <= ANCHORS).count();
+    let alike = alike.min(MOST_ALIKE);
+    if alike > 0 {
+        others.select_nth_unstable(alike - 1);
+    }
+    let others = &mut others[alike..];
+    if others.len() > HALF {
+        others.select_nth_unstable_by_key(HALF, place);
+        all.truncate(MOST_MET + alike);
     }
 }
