@@ -12,7 +12,7 @@ mod revisits;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::document::{Format, IdList, Inputs, ReadOptions};
+use dupsieve::rooms::document::{Format, IdList, Inputs, ReadOptions, Tolerance};
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::output::{Lock, is_same_file, parent_of};
 use dupsieve::rooms::output::{PackedFile, Packing, STDOUT};
@@ -55,7 +55,7 @@ const ALL_DAYS: &str = "an id belongs to a day: `dupsieve filter --config FILE -
 /// Copy the records whose ids are listed, as they are
 #[derive(Args, Debug)]
 #[command(args = shared(&[Memory, DryRun, Overwrite, Telemetry]), after_help = examples(EXAMPLES))]
-#[command(mut_arg("max_bad", |flag| flag.hide(true)))]
+#[command(mut_arg("max_bad", |flag| flag.hide(true).env(None).value_parser(counts_no_bad)))]
 pub(crate) struct Arguments {
     /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input
     #[arg(long, value_name = "PATH", required_unless_present = "all", num_args = 1..)]
@@ -79,6 +79,11 @@ pub(crate) struct Arguments {
     output: Output,
     #[command(flatten)]
     pages: PageSettings,
+}
+
+/// Bad records were counted when the pages were judged.
+fn counts_no_bad(_: &str) -> std::result::Result<Tolerance, &'static str> {
+    Err("filter copies the records that are listed, and counts no bad ones")
 }
 
 /// Runs `filter`. Of several records with the same id it copies the first, because that one was judged.

@@ -20,9 +20,10 @@ use crate::work::Work;
 /// How many candidates a page has at most in the store, and in the batch whatever they share with it.
 pub const MOST_MET: usize = 32;
 
-/// How many more in the batch, which share two of its eight keys or more: so do pages of one template, and some of these share most of
-/// their text. Of pages that share one key hardly any does.
-const MOST_ALIKE: usize = 32;
+/// How many more in the batch, which share [`ALIKE`] of its eight keys: so do pages of one template, and some of these share most of their
+/// text. Of pages that share one key hardly any does.
+pub(super) const MOST_ALIKE: usize = 32;
+pub(super) const ALIKE: usize = 2;
 
 /// The blocks of a chunk of the store, and of the batch, of which each row meets more.
 pub(super) const CHUNK_BLOCKS: usize = 16;
@@ -357,7 +358,7 @@ impl<F: Fingerprint> SegmentRows<'_, F> {
     }
 }
 
-/// Leaves the least ones, half of [`MOST_MET`], of the others [`MOST_ALIKE`] at most that share two keys, and again half of
+/// Leaves the least ones, half of [`MOST_MET`], of the others [`MOST_ALIKE`] at most that share [`ALIKE`] keys, and again half of
 /// [`MOST_MET`] that come first in keep order. `apart` is what the order of `T` begins with.
 pub(crate) fn nearest_and_first<T: Ord>(
     all: &mut Vec<T>,
@@ -369,7 +370,7 @@ pub(crate) fn nearest_and_first<T: Ord>(
         return;
     }
     let (_, _, others) = all.select_nth_unstable(HALF - 1);
-    let alike = others.iter().filter(|it| usize::from(apart(it)) + 2 <= ANCHORS).count();
+    let alike = others.iter().filter(|it| usize::from(apart(it)) + ALIKE <= ANCHORS).count();
     let alike = alike.min(MOST_ALIKE);
     if alike > 0 {
         others.select_nth_unstable(alike - 1);

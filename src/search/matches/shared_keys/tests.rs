@@ -7,6 +7,7 @@ use tempfile::TempDir;
 use super::key_index::KeyIndex;
 use super::probe::units_of;
 use super::sort::{BatchKeys, Sort};
+use super::streaming::{ALIKE, MOST_ALIKE};
 use super::*;
 use crate::error::Result;
 use crate::fingerprint::check::{ANCHORS, AS_NEEDED};
@@ -73,6 +74,43 @@ fn rows_that_are_named_are_met_as_those_that_stream_past() -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// What is left of many pages is what is left of them by the sentence that says so, whether they come at once or a few at a time.
+#[test]
+fn the_nearest_the_alike_and_the_first_are_left() {
+    let mut random = ChaCha8Rng::seed_from_u64(6);
+    for count in [0, 32, 33, 50, 90, 400] {
+        // How far apart, and the place in keep order.
+        let apart = |random: &mut ChaCha8Rng| random.random_range(0..8_u8);
+        let all: Vec<(u8, u32)> = (0..count).map(|place| (apart(&mut random), place)).collect();
+        let leave = |pages: &mut Vec<(u8, u32)>| {
+            nearest_and_first(pages, |it| it.0, |it| KeepRank::from(it.1));
+        };
+        let mut others = all.clone();
+        others.sort_unstable();
+        let mut expected: Vec<_> = others.drain(..others.len().min(16)).collect();
+        let alike = others.iter().filter(|it| usize::from(it.0) + ALIKE <= ANCHORS).count();
+        expected.extend(others.drain(..alike.min(MOST_ALIKE)));
+        others.sort_unstable_by_key(|it| it.1);
+        expected.extend(others.into_iter().take(16));
+        if all.len() <= MOST_MET {
+            expected = all.clone();
+        }
+        expected.sort_unstable();
+        for chunk in [1000, 7] {
+            let mut left = Vec::new();
+            for pages in all.chunks(chunk) {
+                left.extend(pages);
+                if left.len() >= 4 * MOST_MET {
+                    leave(&mut left);
+                }
+            }
+            leave(&mut left);
+            left.sort_unstable();
+            assert_eq!(left, expected, "{count} pages, {chunk} at a time");
+        }
+    }
 }
 
 /// A page has forty bytes of anchors and two of their number, ten times as many as of its fingerprint.
