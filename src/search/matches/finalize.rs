@@ -107,7 +107,8 @@ impl Finalize<'_> {
                 Ok(())
             }
         };
-        let judgements = self.judge::<F>((&batch, &leaders), edges, crowded, held, expand)?;
+        let judgements =
+            self.judge::<F>((&batch, &leaders), edges, crowded, held, expand, space)?;
         let judged = Judged { batch: &batch, leaders, judgements, nearest };
         let mut stored = space.sorter();
         let mut replaced = Replaced::new(space, batch.rows());
@@ -222,6 +223,7 @@ impl Finalize<'_> {
         crowded: Vec<KeepRank>,
         held: impl Fn(KeepRank) -> bool,
         mut each: impl FnMut(&Edge) -> Result<()>,
+        space: SortSpace<'_>,
     ) -> Result<Judgements> {
         let edges =
             edges.sorted()?.distinct().map(|edge| edge.and_then(|edge| each(&edge).map(|()| edge)));
@@ -234,7 +236,7 @@ impl Finalize<'_> {
                 Nearby::<F>::new(compared, segment, confirm, distance, signatures_bytes)?
             }
         };
-        judge(batch.groups(), held, edges, Crowd::new(crowded, nearby), name)
+        judge(batch.groups(), held, edges, Crowd::new(crowded, nearby), name, space)
     }
 }
 

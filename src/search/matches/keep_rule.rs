@@ -7,7 +7,8 @@
 //!
 //! Where nothing but fingerprints is known, two groups within k bits cover each other. A check can tell that only one
 //! of two groups covers the other one: the longer one, which holds the text of the shorter one. Then keep order takes
-//! the longest texts first.
+//! the longest texts first. But lengths within a tenth count as one, so a kept group may be covered by one that is kept after it. Such groups
+//! get a second look, the last one first: a group goes too if a kept one covers it, and one covers everything else that it covers.
 //!
 //! An example with k = 3, ranks in keep order, and the pairs 0-1 (distance 3), 1-2 (2), 0-3 (3), 2-3 (2):
 //!
@@ -18,8 +19,9 @@
 //! | 2 | - (1 is dropped) | keep | |
 //! | 3 | 0 and 2 | drop | 2, at distance 2 |
 //!
-//! Rank 1 is dropped because of 0, but 2 is nearer, so the verdict names 2. It is known only when 2 is
-//! taken, so [`judge`] offers each newly kept group to the dropped ones before it.
+//! Rank 1 is dropped because of 0, but 2 is nearer, so the verdict names 2. What is nearest is known only when it is known who stays.
+
+use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +31,7 @@ use super::numbers::{KeepRank, Number, below};
 use super::similarity::Similarity;
 use crate::error::Result;
 use crate::progress::{self, Activity};
-use crate::runs::{Record, next_if};
+use crate::runs::{Record, SortSpace, Sorter, next_if};
 
 /// Two groups of the batch of which one can cover the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -72,8 +74,18 @@ pub(crate) enum Judgement {
     },
 }
 
+/// A kept group that can cover another one, which is dropped or comes before it. The last kept group comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Covers {
+    by: Reverse<KeepRank>,
+    of: KeepRank,
+    coverage: Coverage,
+}
+
+impl Record for Covers {}
+
 /// Judges all `groups`. `held` says of a rank whether the store has a page within k. `edges` are the near
-/// pairs, in order; pairs between two groups of the `crowd` may be missing. Of kept groups at one
+/// pairs, in order and each once; pairs between two groups of the `crowd` may be missing. Of kept groups at one
 /// distance the one with the smallest `name` is the nearest.
 pub(crate) fn judge<N: Ord>(
     groups: u32,
@@ -81,9 +93,9 @@ pub(crate) fn judge<N: Ord>(
     edges: impl Iterator<Item = Result<Edge>>,
     mut crowd: Crowd<impl Comparing>,
     name: impl Fn(KeepRank) -> N,
+    space: SortSpace<'_>,
 ) -> Result<Judgements> {
-    let judgements = Judgements { near: Vec::new(), distances: Vec::new() };
-    let mut judging = Judging { judgements, name };
+    let mut judging = Judging { kept: Vec::new(), covering: Vec::new(), covers: space.sorter() };
     let mut edges = edges.peekable();
     let mut earlier = Vec::new();
     for rank in below(groups) {
@@ -96,85 +108,119 @@ pub(crate) fn judge<N: Ord>(
             progress::tick(Activity::Working);
         }
         let held = held(rank) || (crowded && crowd.is_near(rank)?);
-        if judging.take(rank, held, &earlier) && crowded {
+        if judging.take(rank, held, &earlier)? && crowded {
             crowd.keep(rank)?;
         }
     }
+    let mut judgements = judging.look_again(|rank| crowd.contains(rank), &name)?;
     for at in 0..crowd.ranks().len() {
         let rank = crowd.ranks()[at];
-        if judging.judgements.is_kept(rank) {
+        if judgements.kept[rank.index()] {
             continue;
         }
         progress::tick(Activity::Working);
         let nearest = crowd.nearest(rank)?.into_iter();
-        nearest.for_each(|(kept, distance)| judging.offer(rank, kept, distance));
+        nearest.for_each(|(kept, coverage)| judgements.offer(rank, (kept, coverage), &name));
     }
-    Ok(judging.judgements)
+    Ok(judgements)
 }
 
 /// The judgement on every group, in a few bytes.
 #[derive(Debug)]
 pub(crate) struct Judgements {
+    kept: Vec<bool>,
+    /// The nearest kept group of each that is not kept, and how well it covers it, or [`Coverage::ALONE`].
     near: Vec<KeepRank>,
-    distances: Vec<Coverage>,
+    coverages: Vec<Coverage>,
 }
 
 impl Judgements {
     pub(crate) fn get(&self, rank: KeepRank) -> Judgement {
-        match self.distances[rank.index()] {
-            kept if kept == Coverage::KEPT => Judgement::Kept,
+        match self.coverages[rank.index()] {
+            _ if self.kept[rank.index()] => Judgement::Kept,
             alone if alone == Coverage::ALONE => Judgement::Dropped { near: None },
-            distance => Judgement::Dropped { near: Some((self.near[rank.index()], distance)) },
+            coverage => Judgement::Dropped { near: Some((self.near[rank.index()], coverage)) },
         }
     }
 
-    fn push(&mut self, kept: bool) {
-        self.near.push(KeepRank::from(0));
-        self.distances.push(if kept { Coverage::KEPT } else { Coverage::ALONE });
-    }
-
-    fn is_kept(&self, rank: KeepRank) -> bool {
-        self.distances[rank.index()] == Coverage::KEPT
+    /// Makes `kept` the nearest of a group, if it is nearer than what was offered before.
+    fn offer<N: Ord>(
+        &mut self,
+        rank: KeepRank,
+        (kept, coverage): (KeepRank, Coverage),
+        name: impl Fn(KeepRank) -> N,
+    ) {
+        let (near, least) = (&mut self.near[rank.index()], &mut self.coverages[rank.index()]);
+        if (coverage, name(kept)) < (*least, name(*near)) {
+            (*near, *least) = (kept, coverage);
+        }
     }
 }
 
-/// The judgements on the groups taken so far.
-struct Judging<L> {
-    judgements: Judgements,
-    name: L,
+/// The groups taken so far.
+struct Judging {
+    kept: Vec<bool>,
+    /// How many kept groups can cover each; more than there are, if another page is known to do that.
+    covering: Vec<u32>,
+    covers: Sorter<Covers>,
 }
 
-impl<N: Ord, L: Fn(KeepRank) -> N> Judging<L> {
+impl Judging {
     /// Takes the next group, with its edges to `earlier` ones, and says whether it is kept. A group that
     /// is `held` is dropped.
-    fn take(&mut self, rank: KeepRank, held: bool, earlier: &[Edge]) -> bool {
-        let is_held =
-            |edge: &Edge| edge.of_later.is_some() && self.judgements.is_kept(edge.earlier);
+    fn take(&mut self, rank: KeepRank, held: bool, earlier: &[Edge]) -> Result<bool> {
+        let is_held = |edge: &Edge| edge.of_later.is_some() && self.kept[edge.earlier.index()];
         let kept = !held && !earlier.iter().any(is_held);
-        self.judgements.push(kept);
+        self.kept.push(kept);
+        self.covering.push(if held { u32::MAX } else { 0 });
         for edge in earlier {
-            let (of, by, distance) = match kept {
+            let (of, by, coverage) = match kept {
                 true => (edge.earlier, rank, edge.of_earlier),
                 false => (rank, edge.earlier, edge.of_later),
             };
-            if let Some(distance) = distance
-                && self.judgements.is_kept(by)
+            if let Some(coverage) = coverage
+                && self.kept[by.index()]
             {
-                self.offer(of, by, distance);
+                let covering = &mut self.covering[of.index()];
+                *covering = covering.saturating_add(1);
+                self.covers.push(Covers { by: Reverse(by), of, coverage })?;
             }
         }
-        kept
+        Ok(kept)
     }
 
-    /// Makes `kept` the nearest of a dropped group, if it is nearer than what was offered before.
-    fn offer(&mut self, rank: KeepRank, kept: KeepRank, distance: Coverage) {
-        let Judging { judgements, name } = self;
-        let Judgement::Dropped { near } = judgements.get(rank) else { return };
-        let nearer = near.is_none_or(|(last, least)| (distance, name(kept)) < (least, name(last)));
-        if nearer {
-            judgements.near[rank.index()] = kept;
-            judgements.distances[rank.index()] = distance;
+    /// Drops the kept groups that are not needed, and offers those that stay to all that they cover. What a group that is `crowded` covers is not known.
+    fn look_again<N: Ord>(
+        self,
+        crowded: impl Fn(KeepRank) -> bool,
+        name: impl Fn(KeepRank) -> N,
+    ) -> Result<Judgements> {
+        let Judging { kept, mut covering, covers } = self;
+        let (near, coverages) = kept.iter().map(|_| (KeepRank::from(0), Coverage::ALONE)).unzip();
+        let mut judgements = Judgements { kept, near, coverages };
+        let mut covers = covers.sorted()?.peekable();
+        let mut covered = Vec::new();
+        // Whatever could cover a kept group comes after it, so that it is known by now whether it stays.
+        for by in (0..covering.len() as u32).rev().map(KeepRank::from) {
+            covered.clear();
+            while let Some(cover) = next_if(&mut covers, |cover| cover.by == Reverse(by))? {
+                covered.push((cover.of, cover.coverage));
+            }
+            let is_spared = |of: KeepRank| judgements.kept[of.index()] || covering[of.index()] > 1;
+            let goes = judgements.kept[by.index()]
+                && covering[by.index()] > 0
+                && !crowded(by)
+                && covered.iter().all(|&(of, _)| is_spared(of));
+            if goes {
+                judgements.kept[by.index()] = false;
+                covered.iter().for_each(|(of, _)| covering[of.index()] -= 1);
+            } else {
+                covered
+                    .iter()
+                    .for_each(|&(of, coverage)| judgements.offer(of, (by, coverage), &name));
+            }
         }
+        Ok(judgements)
     }
 }
 
@@ -183,9 +229,10 @@ mod tests {
     use super::super::crowd::Block;
     use super::*;
     use proptest::prelude::*;
+    use std::path::Path;
     use std::time::Instant;
 
-    /// The rule as it is defined: each group against every one kept before.
+    /// The rule as it is defined: each group against every one kept before, and each kept one again, the last one first.
     fn naive(
         held: &[bool],
         distance: impl Fn(KeepRank, KeepRank) -> Option<Coverage>,
@@ -195,6 +242,16 @@ mod tests {
         for group in below::<KeepRank>(groups) {
             if !held[group.index()] && kept.iter().all(|&other| distance(group, other).is_none()) {
                 kept.push(group);
+            }
+        }
+        for group in below::<KeepRank>(groups).collect::<Vec<_>>().into_iter().rev() {
+            let others: Vec<KeepRank> = kept.iter().copied().filter(|&it| it != group).collect();
+            let is_covered = |of| others.iter().any(|&other| distance(of, other).is_some());
+            let mut dropped = below::<KeepRank>(groups)
+                .filter(|it| *it != group && !held[it.index()] && !kept.contains(it));
+            let is_needed = dropped.any(|it| distance(it, group).is_some() && !is_covered(it));
+            if kept.contains(&group) && is_covered(group) && !is_needed {
+                kept = others;
             }
         }
         let nearest = |group| {
@@ -237,7 +294,8 @@ mod tests {
         });
         let edges = [edge(1, 0, 3), edge(2, 1, 2), edge(3, 0, 3), edge(3, 2, 2)];
         assert!(near.eq(edges));
-        let judged = judge(4, |_| false, edges.into_iter().map(Ok), nobody(), |rank| rank).unwrap();
+        let judged =
+            judge(4, |_| false, edges.into_iter().map(Ok), nobody(), |rank| rank, space()).unwrap();
         let of = |rank: u32| judged.get(rank.into());
         let near = |rank: u32, distance| Judgement::Dropped {
             near: Some((rank.into(), Coverage::near(distance))),
@@ -246,6 +304,10 @@ mod tests {
             [of(0), of(1), of(2), of(3)],
             [Judgement::Kept, near(2, 2), Judgement::Kept, near(2, 2)]
         );
+    }
+
+    fn space() -> SortSpace<'static> {
+        SortSpace { folder: Path::new("."), memory_bytes: 1 << 30 }
     }
 
     /// No crowd.
@@ -316,7 +378,7 @@ mod tests {
             let ranks = (0..count).filter(|&rank| crowded(rank)).map(KeepRank::from).collect();
             let crowd = Crowd::new(ranks, fingerprints);
             let edges = edges.into_iter().map(Ok);
-            let judged = judge(count, |group| held[group.index()], edges, crowd, name).unwrap();
+            let judged = judge(count, |group| held[group.index()], edges, crowd, name, space()).unwrap();
             let judged: Vec<Judgement> = below(count).map(|rank| judged.get(rank)).collect();
             prop_assert_eq!(judged, expected);
         }
@@ -340,7 +402,7 @@ mod tests {
                 let of_later = stands(later, earlier);
                 Ok(Edge { later, earlier, of_later, of_earlier: stands(earlier, later) })
             });
-            let judged = judge(count, |group| held[group.index()], edges, nobody(), name).unwrap();
+            let judged = judge(count, |group| held[group.index()], edges, nobody(), name, space()).unwrap();
             let judged: Vec<Judgement> = below(count).map(|rank| judged.get(rank)).collect();
             prop_assert_eq!(judged, naive(&held, stands));
         }
@@ -351,7 +413,7 @@ mod tests {
         let groups = 1_000_000_u32;
         let edges = (1..groups).map(|later| Ok(edge(later, later - 1, 3)));
         let began = Instant::now();
-        let judged = judge(groups, |_| false, edges, nobody(), |group| group).unwrap();
+        let judged = judge(groups, |_| false, edges, nobody(), |group| group, space()).unwrap();
         let is_kept = |rank: u32| judged.get(rank.into()) == Judgement::Kept;
         assert!((0..groups).all(|rank| is_kept(rank) == rank.is_multiple_of(2)));
         assert!(began.elapsed().as_secs() < 10, "not linear: {:?}", began.elapsed());
