@@ -13,10 +13,10 @@
 //! ```
 //!
 //! What thousands of pages share, such as the text of a template, is a key of all of them. Two bounds keep that linear. A
-//! [common key](common_keys) leads to the pages that come first in keep order, and to those whose fingerprints are next in order. And of all that
+//! [common key](common_keys) leads to the pages that come first in keep order, and to those that share most of the next keys too. And of all that
 //! a page meets, [`MOST_MET`] are its candidates: those that share most keys with it, and of those that share as many the nearest by fingerprint;
-//! in the batch half of them, the other half those that come first in keep order, and as many more that share two of its keys. Of two pages of
-//! the batch, the later one meets the earlier one. Neither bound depends on how much memory there is.
+//! in the batch half of them, the other half those that come first in keep order, and, unless the nearest share all, as many more that share two
+//! of its keys. Of two pages of the batch, the later one meets the earlier one. Neither bound depends on how much memory there is.
 
 mod anchored;
 mod common_keys;

@@ -85,6 +85,11 @@ impl Keys {
         self.bitmap[word] & bits == bits
     }
 
+    /// The entries of each key, which may get another order.
+    pub(crate) fn each_mut(&mut self) -> impl Iterator<Item = &mut [u64]> {
+        self.entries.chunk_by_mut(|&one, &other| key_of_entry(one) == key_of_entry(other))
+    }
+
     /// The entries of each key, ascending.
     pub fn each(&self) -> impl Iterator<Item = &[u64]> {
         self.entries.chunk_by(|&one, &other| key_of_entry(one) == key_of_entry(other))

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::common_keys::CommonKeys;
+use super::common_keys::{CommonKeys, Standing};
 use super::sort::{BatchKeys, Sort};
 use crate::error::Result;
 use crate::matches::numbers::KeepRank;
@@ -17,6 +17,8 @@ pub(super) struct KeyIndex {
     pub(super) pages: Range<u32>,
     pub(super) places: Vec<Keys>,
     pub(super) common: Arc<CommonKeys>,
+    /// Of each page the [bytes](Sort::bytes_of) of its keys, by which pages with a common key are in order.
+    pub(super) bytes: Vec<u64>,
     /// Of short pages: how many keys each page has that are not common. None if no page is short.
     pub(super) keys_of_page: Vec<u8>,
 }
@@ -37,12 +39,36 @@ impl KeyIndex {
             known => known,
         };
         let mut places: Vec<Vec<u64>> = vec![Vec::new(); keys.sort.places(keys.batch)];
-        keys.each(pages.clone(), |place, key, page| {
-            places[place].push(entry(key, page - pages.start));
+        let mut bytes = vec![0; pages.len()];
+        keys.each(pages.clone(), |(place, key), page, bytes_of_keys| {
+            let page = page - pages.start;
+            places[usize::from(place)].push(entry(key, page));
+            bytes[page as usize] = bytes_of_keys;
         })?;
-        let places = in_parallel(workers, &places, |entries| Keys::of(entries.clone()));
-        let common = common.unwrap_or_else(|| CommonKeys::among(&places, order).into());
-        Ok(KeyIndex::new(keys.sort, pages, places, common))
+        let mut places = in_parallel(workers, &places, |entries| Keys::of(entries.clone()));
+        let common = common.unwrap_or_else(|| CommonKeys::among(&places, &bytes, order).into());
+        for (place, keys) in (0..).zip(&mut places) {
+            let is_common = |it: &&mut [u64]| common.get(place, key_of_entry(it[0])).is_some();
+            for pages in keys.each_mut().filter(|it| it.len() > 1).filter(is_common) {
+                pages.sort_unstable_by_key(|&entry| {
+                    let page = number_of(entry);
+                    (Sort::behind(bytes[page as usize], place), page)
+                });
+            }
+        }
+        Ok(KeyIndex { bytes, ..KeyIndex::new(keys.sort, pages, places, common) })
+    }
+
+    /// How many of the eight anchors of a page are those of a row with these bytes, as far as bytes tell it.
+    pub(super) fn equal_keys(&self, page: u32, bytes: u64) -> usize {
+        let number = (page - self.pages.start) as usize;
+        let own = self.bytes.get(number).filter(|_| self.sort == Sort::Anchors);
+        own.map_or(0, |own| (own ^ bytes).to_ne_bytes().into_iter().filter(|&it| it == 0).count())
+    }
+
+    /// Where the page with this number stands among those with which it has a key in common in this place.
+    pub(super) fn standing(&self, place: u8, number: u32) -> Standing {
+        (Sort::behind(self.bytes[number as usize], place), self.pages.start + number)
     }
 
     pub(super) fn new(
@@ -61,6 +87,6 @@ impl KeyIndex {
                 }
             }
         }
-        KeyIndex { sort, pages, places, common, keys_of_page }
+        KeyIndex { sort, pages, places, common, bytes: Vec::new(), keys_of_page }
     }
 }

@@ -24,16 +24,15 @@ pub(super) fn each_key(
     mut sketches: RowBytes,
     shingles: &[u32],
     pages: Range<u32>,
-    mut take: impl FnMut(usize, u64, u32),
+    mut take: impl FnMut((u8, u64), u32, u64),
 ) -> Result<()> {
     for page in pages.filter(|&page| (1..=SHORT).contains(&shingles[page as usize])) {
         progress::tick(Activity::Working);
         let mut is_taken = [false; ANCHORS];
         for hash in Hashes::of(sketches.get(page.into())?) {
             let (place, key) = key_of(hash);
-            let place = usize::from(place);
-            if !mem::replace(&mut is_taken[place], true) {
-                take(place, key, page);
+            if !mem::replace(&mut is_taken[usize::from(place)], true) {
+                take((place, key), page, 0);
             }
         }
     }

@@ -62,6 +62,21 @@ impl Sort {
         keys.filter(|&(_, key)| key != NONE).map(move |(at, key)| (self.place_of(at, key), key))
     }
 
+    /// A byte of each of the eight anchors of a page, that of the first place the highest. Other keys have no such bytes.
+    pub(super) fn bytes_of(self, row: &[u8]) -> u64 {
+        let keys = match self {
+            Sort::Anchors => row.as_chunks().0.first_chunk::<ANCHORS>().map_or(&[][..], |it| it),
+            Sort::Bands | Sort::Parts => &[],
+        };
+        // The lowest bits of an anchor name its place.
+        keys.iter().fold(0, |bytes, key| bytes << 8 | (key_of(key) >> 3 & 0xff))
+    }
+
+    /// These bytes, that of the next place the highest.
+    pub(super) fn behind(bytes: u64, place: u8) -> u64 {
+        bytes.rotate_left(8 * (u32::from(place) + 1))
+    }
+
     pub(super) fn keys_of_page(self, segment: &Segment) -> usize {
         match self {
             Sort::Parts => ANCHORS,
@@ -80,8 +95,13 @@ pub(super) struct BatchKeys<'a> {
 }
 
 impl BatchKeys<'_> {
-    /// Calls `take` with each key of these pages: its place, and the page. Of pages with one fingerprint and one sketch, the first one is enough.
-    pub(super) fn each(self, pages: Range<u32>, take: impl FnMut(usize, u64, u32)) -> Result<()> {
+    /// Calls `take` with each key of these pages and its place, the page, and the [bytes](Sort::bytes_of) of its keys. Of pages with one
+    /// fingerprint and one sketch, the first one is enough.
+    pub(super) fn each(
+        self,
+        pages: Range<u32>,
+        take: impl FnMut((u8, u64), u32, u64),
+    ) -> Result<()> {
         let BatchKeys { batch, sort, shingles } = self;
         let (Some(keys_of), Some(sketches)) = (sort.keys(batch), batch.checks()) else {
             return Ok(());
@@ -98,7 +118,7 @@ fn each_key(
     batch: &Segment,
     (mut keys_of, mut sketches): (RowBytes, RowBytes),
     pages: Range<u32>,
-    mut take: impl FnMut(usize, u64, u32),
+    mut take: impl FnMut((u8, u64), u32, u64),
 ) -> Result<()> {
     let mut fingerprints = batch.fingerprints();
     let (mut last, mut last_sketch) = (Vec::new(), Vec::new());
@@ -121,7 +141,8 @@ fn each_key(
         last_sketch.clear();
         last_sketch.extend_from_slice(sketches.get(row)?);
         if pages.contains(&page) {
-            sort.keys_of(keys).for_each(|(place, key)| take(place.into(), key, page));
+            let bytes = sort.bytes_of(keys);
+            sort.keys_of(keys).for_each(|key| take(key, page, bytes));
         }
     }
     Ok(())

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use super::common_keys::{GROUPS_OF_BATCH, GROUPS_OF_STORE};
+use super::common_keys::{GROUPS_OF_BATCH, GROUPS_OF_STORE, Standing};
 use super::key_index::KeyIndex;
-use super::sort::{NONE, key_at};
+use super::sort::{NONE, Sort, key_at};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::check::ANCHORS;
@@ -21,7 +21,7 @@ use crate::work::Work;
 pub const MOST_MET: usize = 32;
 
 /// How many more in the batch, which share [`ALIKE`] of its eight keys: so do pages of one template, and some of these share most of their
-/// text. Of pages that share one key hardly any does.
+/// text. Of pages that share one key hardly any does. In a crowd, whose pages share all of them, there are enough without these.
 pub(super) const MOST_ALIKE: usize = 32;
 pub(super) const ALIKE: usize = 2;
 
@@ -219,16 +219,20 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
             {
                 let fingerprint = self.rows.fingerprint(row, &mut fingerprint)?;
                 let groups = if self.stream.is_none() { GROUPS_OF_BATCH } else { GROUPS_OF_STORE };
-                let reached =
-                    common.around(groups, |page| self.pages.fingerprint_of(page) < fingerprint);
-                if self.stream.is_none() {
-                    let first = common.first(index.pages.clone());
-                    pages.extend(first.filter(|page| !reached.contains(page)));
-                }
-                let before = |page: u32| {
-                    shared.partition_point(|&it| index.pages.start + number_of(it) < page)
-                };
+                let own = Sort::behind(index.sort.bytes_of(keys), place);
+                let reached = common.around(groups, |(other, page)| {
+                    (other, self.pages.fingerprint_of(page)) < (own, fingerprint)
+                });
+                let standing = |number: u32| index.standing(place, number);
+                let before =
+                    |start: Standing| shared.partition_point(|&it| standing(number_of(it)) < start);
                 shared = &shared[before(reached.start)..before(reached.end)];
+                if self.stream.is_none() {
+                    let is_reached =
+                        |page: u32| reached.contains(&standing(page - index.pages.start));
+                    let first = common.first(index.pages.clone());
+                    pages.extend(first.filter(|&page| !is_reached(page)));
+                }
             }
             pages.extend(shared.iter().map(|&entry| index.pages.start + number_of(entry)));
         }
@@ -238,6 +242,7 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
         }
         let fingerprint = self.rows.fingerprint(row, &mut fingerprint)?;
         let places = self.index.places.len();
+        let bytes = self.index.sort.bytes_of(keys);
         let is_earlier = |page: &&[u32]| {
             let place = |page: u32| self.pages.order[page as usize];
             self.stream.is_some() || place(page[0]) < place(row as u32)
@@ -245,7 +250,8 @@ impl<'a, F: Fingerprint> Streaming<'a, F> {
         let pages =
             pages.chunk_by(|one, other| one == other).filter(is_earlier).filter_map(|same| {
                 let page = same[0];
-                let apart = (places.saturating_sub(same.len()) * ANCHORS / places) as u8;
+                let shared = same.len().max(self.index.equal_keys(page, bytes));
+                let apart = (places.saturating_sub(shared) * ANCHORS / places) as u8;
                 if self.stream.is_some()
                     && self.pages.is_too_far(page, Shared { apart, distance: 0 })
                 {
@@ -358,8 +364,8 @@ impl<F: Fingerprint> SegmentRows<'_, F> {
     }
 }
 
-/// Leaves the least ones, half of [`MOST_MET`], of the others [`MOST_ALIKE`] at most that share [`ALIKE`] keys, and again half of
-/// [`MOST_MET`] that come first in keep order. `apart` is what the order of `T` begins with.
+/// Leaves the least ones, half of [`MOST_MET`], of the others [`MOST_ALIKE`] at most that share [`ALIKE`] keys, unless the least ones share all,
+/// and again half of [`MOST_MET`] that come first in keep order. `apart` is what the order of `T` begins with.
 pub(crate) fn nearest_and_first<T: Ord>(
     all: &mut Vec<T>,
     apart: impl Fn(&T) -> u8,
@@ -369,9 +375,9 @@ pub(crate) fn nearest_and_first<T: Ord>(
     if all.len() <= MOST_MET {
         return;
     }
-    let (_, _, others) = all.select_nth_unstable(HALF - 1);
+    let (_, last, others) = all.select_nth_unstable(HALF - 1);
     let alike = others.iter().filter(|it| usize::from(apart(it)) + ALIKE <= ANCHORS).count();
-    let alike = alike.min(MOST_ALIKE);
+    let alike = if apart(last) == 0 { 0 } else { alike.min(MOST_ALIKE) };
     if alike > 0 {
         others.select_nth_unstable(alike - 1);
     }
