@@ -61,7 +61,7 @@ fn other_inputs_or_parameters_are_refused_unless_to_be_replaced() {
     flags.iter().for_each(|flags| refused(&format!("{DEDUP} {flags}")));
     refused("dedup --batch out/batch.seg --output out/dedup");
     refused("dedup --batch old.seg --store store --output out/dedup/");
-    for flags in ["--width 128", "--recipe shingles", "--max-bad 3", "--time-field fetched"] {
+    for flags in ["--width 128", "--recipe shingles", "--time-field fetched"] {
         refused(&format!("{FINGERPRINT} {flags}"));
     }
     refused("fingerprint --input old.jsonl --output out/batch.seg");

@@ -146,7 +146,7 @@ fn a_sample_shows_pairs_of_every_distance() {
     let at = |distance: &str| {
         matches.lines().filter(|line| line.split('\t').nth(2) == Some(distance)).count()
     };
-    let told = bench.answer("sample out/2026-11-19 --per-distance 2");
+    let told = bench.answer("sample out/2026-11-19 --pairs 2");
     for distance in ["0", "1", "2", "3"].into_iter().filter(|distance| at(distance) > 0) {
         let all = at(distance);
         let head = format!("distance {distance}: {} of {all} pairs\n", all.min(2));
@@ -155,9 +155,9 @@ fn a_sample_shows_pairs_of_every_distance() {
     assert!(at("0") + at("1") + at("2") + at("3") > 10, "{matches}");
     assert!(told.contains("  jaccard ") && told.contains("(2026-11-18)"), "{told}");
     assert!(told.contains("{+") && !told.contains("not in the inputs"), "{told}");
-    assert_eq!(told, bench.answer("sample out/2026-11-19/dedup --per-distance 2"));
-    assert_ne!(told, bench.answer("sample out/2026-11-19 --per-distance 2 --seed 2"));
-    assert_eq!(bench.answer("sample out/2026-11-19 --per-distance 2 --output pairs.html"), "");
+    assert_eq!(told, bench.answer("sample out/2026-11-19/dedup --pairs 2"));
+    assert_ne!(told, bench.answer("sample out/2026-11-19 --pairs 2 --seed 2"));
+    assert_eq!(bench.answer("sample out/2026-11-19 --pairs 2 --output pairs.html"), "");
     let page = bench.read("pairs.html");
     assert_eq!(page.matches("<section").count(), told.matches("jaccard").count());
     assert!(page.contains("<ins>") && page.contains("<del>"), "{page}");

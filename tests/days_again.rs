@@ -318,10 +318,9 @@ fn commands_take_all_days_at_once_and_one_output_and_an_id() {
     bench.done("run days.toml --date 2026-11-02..2026-11-03");
     let each = DAYS.map(|day| bench.done(&format!("verify out/{day}")).count("made_again"));
     assert_eq!(bench.done("verify out").count("made_again"), each.iter().sum::<u64>());
-    let sampled = bench.answer("sample out --per-distance 2");
-    let parts = DAYS.map(|day| {
-        format!("{day}: {}", bench.answer(&format!("sample out/{day} --per-distance 2")))
-    });
+    let sampled = bench.answer("sample out --pairs 2");
+    let parts =
+        DAYS.map(|day| format!("{day}: {}", bench.answer(&format!("sample out/{day} --pairs 2"))));
     assert_eq!(sampled, parts.concat());
     let day = DAYS[1];
     let verdicts = bench.read(&format!("out/{day}/dedup/verdicts.tsv"));

@@ -100,7 +100,7 @@ fn a_day_that_loses_too_much_ends_before_the_store_and_what_is_lost_is_told() {
     let pairs = json_lines(&bench.answer("sample out/2026-11-01 --json"));
     let held: Vec<f64> = pairs.iter().map(|pair| pair["containment"].as_f64().unwrap()).collect();
     assert!(held.len() >= 2 && held.is_sorted() && held[0] < 1.0, "{held:?}");
-    let told = bench.answer("sample out/2026-11-01 --per-distance 1");
+    let told = bench.answer("sample out/2026-11-01 --pairs 1");
     assert!(told.starts_with(&format!("most text lost: 1 of {} pairs", held.len())), "{told}");
     assert!(told.contains(&format!("containment {:.4}", held[0])), "{told}");
     // The same again is refused again; with a higher limit it goes on from there.

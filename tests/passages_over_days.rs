@@ -441,7 +441,7 @@ fn the_longest_passages_are_shown_in_place() {
     ] {
         assert!(told.contains(part), "{part:?}: {told}");
     }
-    assert!(sampled("--per-distance 1").contains("longest passages: 1 of 2"));
+    assert!(sampled("--pairs 1").contains("longest passages: 1 of 2"));
     let object: Value = serde_json::from_str(sampled("--json").lines().last().unwrap()).unwrap();
     assert_eq!((&object["passage"]["of"], &object["passage"]["words"]), (&json!("a"), &json!(55)));
     assert_eq!(object["passage"]["text"][1], short);

@@ -95,8 +95,9 @@ impl Arguments {
                 let wanted = |id| Ok(Wanted { id: id_text(id)?, inputs: inputs.to_vec() });
                 Ok([wanted(one)?, wanted(another)?])
             }
-            _ => Err(Error::new(Kind::Usage, "two ids are needed after the inputs")
-                .help("with --config and --date one id is enough")),
+            _ if inputs.is_empty() => Err(Error::new(Kind::Usage, "an output and an id are needed")
+                .help("dupsieve explain OUTPUT ID; the ids are in its verdicts. With --config, a --date and one id are enough")),
+            _ => Err(Error::new(Kind::Usage, "two ids are needed after the inputs")),
         }
     }
 

@@ -46,7 +46,7 @@ impl PageSource {
     pub(crate) fn new(inputs: &[String], settings: &PageSettings) -> PageSource {
         PageSource {
             day: None,
-            inputs: inputs.iter().map(|input| places::named_input(input)).collect(),
+            inputs: inputs.iter().map(|input| places::kept_input(input)).collect(),
             settings: PageSettings { max_bad: None, ..settings.clone() },
         }
     }

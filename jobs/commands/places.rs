@@ -78,6 +78,18 @@ pub(crate) fn named_input(input: &str) -> String {
     }
 }
 
+/// The same, with `/./` before a path that was given from the working directory: so its files have the names that they were given.
+pub(crate) fn kept_input(input: &str) -> String {
+    match Address::of(Path::new(input)) {
+        Ok(None) if input != "-" && Path::new(input).is_relative() => {
+            let folder = path::absolute(".").unwrap_or_default();
+            Address::local(Path::new(input))
+                .map_or_else(|| format!("{}/./{input}", folder.display()), |_| named_input(input))
+        }
+        _ => named_input(input),
+    }
+}
+
 /// The input of pages as it was given, but without secrets.
 pub(crate) fn shown_input(input: &str) -> String {
     let address = Address::of(Path::new(input)).ok().flatten();
@@ -123,5 +135,7 @@ mod tests {
             assert_eq!(named_input(input), named);
         }
         assert!(Path::new(&named_input("pages/a")).is_absolute());
+        assert!(kept_input("pages/a").ends_with("/./pages/a"));
+        assert_eq!(kept_input("/data/a"), "/data/a");
     }
 }

@@ -193,7 +193,6 @@ impl Pages {
             ("time_field", time.map_or(String::new(), |order| order.name.clone())),
             ("max_record_bytes", max_record_bytes.to_string()),
             (ACCEPT_TRUNCATED, accept_truncated.to_string()),
-            ("max_bad", self.max_bad.to_string()),
         ];
         let places = Digest(self.inputs.place_digest());
         let has_lines = self.inputs.files().iter().any(|file| file.format() == Format::Lines);
@@ -317,7 +316,7 @@ impl Pages {
             return Err(too_many_bad(read.bad, records, self.max_bad)
                 .at(path)
                 .found(reasons)
-                .help("the list names file and line: leave out files that hold no pages (--exclude), name the fields (--id-field, --text-field, --key), or raise --max-bad"));
+                .help("the list names file and line: leave out files that hold no pages (--exclude), name the fields (--id-field, --text-field, --key), take places as ids (--place-ids), or raise --max-bad"));
         }
         self.check_order(&read)?;
         if let Some(order) = self.options.fields.order.as_ref().filter(|_| read.documents > 0) {

@@ -38,7 +38,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("Show the twenty pairs that lose most", "dupsieve sample out/2026-11-21"),
     (
         "Show five, with the pages from another folder",
-        "dupsieve sample found --per-distance 5 --input crawl/",
+        "dupsieve sample found --pairs 5 --input crawl/",
     ),
     (
         "Draw the pairs side by side into a page for a browser",
@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
     /// How many pairs to show: of those that lose most, or else for each distance; and as many passages
     #[arg(long, value_name = "N", default_value_t = 20)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
-    per_distance: u32,
+    pairs: u32,
     /// Files, folders, globs or addresses (s3://BUCKET/...) with the pages; {date} is replaced by the day of a page [default: the
     /// inputs named in the report]
     #[arg(long, value_name = "PATH", num_args = 1..)]
@@ -140,7 +140,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             groups.push(json!({ "name": what, "seen": seen, "all": all, "shown": shown }));
         }
         if let Some(found) = report.passages {
-            let most = arguments.per_distance as usize;
+            let most = arguments.pairs as usize;
             let mut longest = passages_in_place::longest(&report::folder(of_day), most)?;
             passages_in_place::read(&mut longest, &source.inputs_of(None)?, &settings)?;
             let shown = longest.iter().map(|passage| json!({ "passage": passage }));
@@ -176,7 +176,7 @@ fn worst(output: &Path, arguments: &Arguments) -> Result<Drawn> {
     report::each_contained(output, |new, existing, containment| {
         seen += 1;
         worst.insert((containment, new.to_owned()), existing);
-        if worst.len() > arguments.per_distance as usize {
+        if worst.len() > arguments.pairs as usize {
             worst.pop_last();
         }
     })?;
@@ -191,7 +191,7 @@ fn worst(output: &Path, arguments: &Arguments) -> Result<Drawn> {
 }
 
 fn draw(output: &Path, arguments: &Arguments) -> Result<Vec<Drawn>> {
-    let most = u64::from(arguments.per_distance);
+    let most = u64::from(arguments.pairs);
     let mut drawn = BTreeMap::new();
     report::each_match(output, |new, existing| {
         let distance = existing.distance;

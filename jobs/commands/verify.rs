@@ -1,4 +1,4 @@
-//! `dupsieve verify`: proves that an output is complete and unchanged, and that it is what comes out of its inputs.
+//! `dupsieve verify`: proves that an output is complete and unchanged, and that its verdicts come out of its fingerprints and the store.
 
 mod again;
 mod clustered;
@@ -90,10 +90,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     }
     let made_again = match verified.counted(MADE_AGAIN) {
         0 => String::new(),
-        1 => ", and it is what comes out of its inputs: the verdict of 1 page was made again"
-            .to_owned(),
+        1 => ", and the verdict of 1 page came out the same when it was made again".to_owned(),
         pages => format!(
-            ", and it is what comes out of its inputs: the verdicts of {pages} pages were made again"
+            ", and the verdicts of {pages} pages came out the same when they were made again"
         ),
     };
     Ok(verified.say(format!("{} is complete and undamaged{made_again}.", path.named())))

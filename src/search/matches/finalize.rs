@@ -92,11 +92,12 @@ impl Finalize<'_> {
             self.check_count_and_space(rows.iter().sum(), &batch, space.folder)?;
         }
         let mut drafts = Drafts::new(&batch, shingles, checked, self.detail, rows, space);
+        let precedence = |rank| batch.precedence(leaders.row(leaders.group(rank)));
         let held = |rank: KeepRank| {
-            let group = leaders.group(rank);
-            let is_superseded = batch.precedence(leaders.row(group)) == Precedence::Superseded;
-            is_superseded || nearest[group.index()] != Coverage::KEPT
+            let is_superseded = precedence(rank) == Precedence::Superseded;
+            is_superseded || nearest[leaders.group(rank).index()] != Coverage::KEPT
         };
+        let stays = |rank: KeepRank| precedence(rank) == Precedence::Replaces;
         let expand = |edge: &Edge| {
             let groups = [edge.earlier, edge.later].map(|rank| leaders.group(rank));
             let similarity = edge.similarity().filter(|_| checked);
@@ -108,7 +109,7 @@ impl Finalize<'_> {
             }
         };
         let judgements =
-            self.judge::<F>((&batch, &leaders), edges, crowded, held, expand, space)?;
+            self.judge::<F>((&batch, &leaders), edges, crowded, (held, stays), expand, space)?;
         let judged = Judged { batch: &batch, leaders, judgements, nearest };
         let mut stored = space.sorter();
         let mut replaced = Replaced::new(space, batch.rows());
@@ -214,14 +215,14 @@ impl Finalize<'_> {
             .map_err(|error| error.help(help).setting(BEST_SETTING))
     }
 
-    /// The judgement on every group. `held` says of a group whether a page of the store covers it, and `each` is called with every pair of
-    /// the batch, in order.
+    /// The judgement on every group. What is `fixed` is whether a page of the store covers a group, and whether it stays if it is kept.
+    /// `each` is called with every pair of the batch, in order.
     fn judge<F: Fingerprint>(
         &self,
         (batch, leaders): (&Batch, &Leaders),
         edges: Sorter<Edge>,
         crowded: Vec<KeepRank>,
-        held: impl Fn(KeepRank) -> bool,
+        fixed: (impl Fn(KeepRank) -> bool, impl Fn(KeepRank) -> bool),
         mut each: impl FnMut(&Edge) -> Result<()>,
         space: SortSpace<'_>,
     ) -> Result<Judgements> {
@@ -236,7 +237,7 @@ impl Finalize<'_> {
                 Nearby::<F>::new(compared, segment, confirm, distance, signatures_bytes)?
             }
         };
-        judge(batch.groups(), held, edges, Crowd::new(crowded, nearby), name, space)
+        judge(batch.groups(), fixed, edges, Crowd::new(crowded, nearby), name, space)
     }
 }
 

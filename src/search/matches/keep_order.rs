@@ -163,7 +163,7 @@ impl KeepOrder {
     }
 
     fn lacks_its_column(self) -> Error {
-        Error::new(Kind::Usage, format!("the batch cannot be kept {self}: it lacks that column"))
+        Error::new(Kind::Usage, format!("the pages cannot be kept {self}: it is not known of them"))
             .help("keep pages by something else; times, and the values of a field, must be read with the pages")
             .settings(["keep", "time-field"])
     }

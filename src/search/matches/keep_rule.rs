@@ -85,11 +85,11 @@ struct Covers {
 impl Record for Covers {}
 
 /// Judges all `groups`. `held` says of a rank whether the store has a page within k. `edges` are the near
-/// pairs, in order and each once; pairs between two groups of the `crowd` may be missing. Of kept groups at one
-/// distance the one with the smallest `name` is the nearest.
+/// pairs, in order and each once; pairs between two groups of the `crowd` may be missing. A kept group that `stays` gets no second look. Of kept
+/// groups at one distance the one with the smallest `name` is the nearest.
 pub(crate) fn judge<N: Ord>(
     groups: u32,
-    held: impl Fn(KeepRank) -> bool,
+    (held, stays): (impl Fn(KeepRank) -> bool, impl Fn(KeepRank) -> bool),
     edges: impl Iterator<Item = Result<Edge>>,
     mut crowd: Crowd<impl Comparing>,
     name: impl Fn(KeepRank) -> N,
@@ -112,7 +112,7 @@ pub(crate) fn judge<N: Ord>(
             crowd.keep(rank)?;
         }
     }
-    let mut judgements = judging.look_again(|rank| crowd.contains(rank), &name)?;
+    let mut judgements = judging.look_again(|rank| stays(rank) || crowd.contains(rank), &name)?;
     for at in 0..crowd.ranks().len() {
         let rank = crowd.ranks()[at];
         if judgements.kept[rank.index()] {
@@ -189,10 +189,11 @@ impl Judging {
         Ok(kept)
     }
 
-    /// Drops the kept groups that are not needed, and offers those that stay to all that they cover. What a group that is `crowded` covers is not known.
+    /// Drops the kept groups that are not needed, but for those that stay in any case, and offers those that are left to all that they cover. What
+    /// a crowded group covers is not known, so it stays.
     fn look_again<N: Ord>(
         self,
-        crowded: impl Fn(KeepRank) -> bool,
+        stays: impl Fn(KeepRank) -> bool,
         name: impl Fn(KeepRank) -> N,
     ) -> Result<Judgements> {
         let Judging { kept, mut covering, covers } = self;
@@ -209,7 +210,7 @@ impl Judging {
             let is_spared = |of: KeepRank| judgements.kept[of.index()] || covering[of.index()] > 1;
             let goes = judgements.kept[by.index()]
                 && covering[by.index()] > 0
-                && !crowded(by)
+                && !stays(by)
                 && covered.iter().all(|&(of, _)| is_spared(of));
             if goes {
                 judgements.kept[by.index()] = false;
@@ -294,8 +295,15 @@ mod tests {
         });
         let edges = [edge(1, 0, 3), edge(2, 1, 2), edge(3, 0, 3), edge(3, 2, 2)];
         assert!(near.eq(edges));
-        let judged =
-            judge(4, |_| false, edges.into_iter().map(Ok), nobody(), |rank| rank, space()).unwrap();
+        let judged = judge(
+            4,
+            (|_| false, |_| false),
+            edges.into_iter().map(Ok),
+            nobody(),
+            |rank| rank,
+            space(),
+        )
+        .unwrap();
         let of = |rank: u32| judged.get(rank.into());
         let near = |rank: u32, distance| Judgement::Dropped {
             near: Some((rank.into(), Coverage::near(distance))),
@@ -378,7 +386,7 @@ mod tests {
             let ranks = (0..count).filter(|&rank| crowded(rank)).map(KeepRank::from).collect();
             let crowd = Crowd::new(ranks, fingerprints);
             let edges = edges.into_iter().map(Ok);
-            let judged = judge(count, |group| held[group.index()], edges, crowd, name, space()).unwrap();
+            let judged = judge(count, (|group: KeepRank| held[group.index()], |_| false), edges, crowd, name, space()).unwrap();
             let judged: Vec<Judgement> = below(count).map(|rank| judged.get(rank)).collect();
             prop_assert_eq!(judged, expected);
         }
@@ -402,7 +410,7 @@ mod tests {
                 let of_later = stands(later, earlier);
                 Ok(Edge { later, earlier, of_later, of_earlier: stands(earlier, later) })
             });
-            let judged = judge(count, |group| held[group.index()], edges, nobody(), name, space()).unwrap();
+            let judged = judge(count, (|group: KeepRank| held[group.index()], |_| false), edges, nobody(), name, space()).unwrap();
             let judged: Vec<Judgement> = below(count).map(|rank| judged.get(rank)).collect();
             prop_assert_eq!(judged, naive(&held, stands));
         }
@@ -413,7 +421,8 @@ mod tests {
         let groups = 1_000_000_u32;
         let edges = (1..groups).map(|later| Ok(edge(later, later - 1, 3)));
         let began = Instant::now();
-        let judged = judge(groups, |_| false, edges, nobody(), |group| group, space()).unwrap();
+        let judged =
+            judge(groups, (|_| false, |_| false), edges, nobody(), |group| group, space()).unwrap();
         let is_kept = |rank: u32| judged.get(rank.into()) == Judgement::Kept;
         assert!((0..groups).all(|rank| is_kept(rank) == rank.is_multiple_of(2)));
         assert!(began.elapsed().as_secs() < 10, "not linear: {:?}", began.elapsed());

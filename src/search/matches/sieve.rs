@@ -15,8 +15,9 @@
 //! So n groups pass on at most 16 n pairs and n marks. An example: 10,000 fingerprints that
 //! differ in 14 low bits have 20 million pairs within 7 bits; 160,000 of them pass, and 10,000 marks.
 //!
-//! Where whole pages are compared, only the later one of two groups counts a pair: its first [`FINGERPRINTS_MET`] pass, and after these the pairs
-//! with a group that comes before all that it met so far. So a group meets the first one of its crowd in any case, and a few others. Nothing is marked.
+//! Where whole pages are compared, a pair counts for the later one of two groups, and passes if the earlier one is among the first in keep order that
+//! it met so far: one more than the [`FINGERPRINTS_MET`] that it is compared with. So in whatever order pairs are found, these are among them, and it is
+//! known whether there were more. Nothing is marked.
 
 use std::sync::Arc;
 
@@ -43,9 +44,9 @@ pub struct Sieve {
     listed: Vec<u8>,
     /// The least distance of each group to a page of the store.
     nearest: Vec<u8>,
-    /// The place of each group in keep order, where whole pages are compared; and the first one that it met.
+    /// The place of each group in keep order, where whole pages are compared; and the places of the first ones that it met, ascending.
     order: Option<Arc<[KeepRank]>>,
-    first: Vec<KeepRank>,
+    first: Vec<[KeepRank; FINGERPRINTS_MET + 1]>,
 }
 
 impl Sieve {
@@ -90,7 +91,7 @@ impl Sieve {
             self.listed.resize(self.groups, 0);
             self.nearest.resize(self.groups, u8::MAX);
             let placed = self.order.as_ref().map_or(0, |order| order.len());
-            self.first.resize(placed, KeepRank::from(u32::MAX));
+            self.first.resize(placed, [KeepRank::from(u32::MAX); _]);
         }
         match pair.existing {
             Place::Store { .. } => {
@@ -105,13 +106,14 @@ impl Sieve {
 
     fn lists(&mut self, groups: [usize; 2]) -> bool {
         if let Some(order) = &self.order {
-            let ([later, earlier], first) = (groups, &mut self.first[groups[0]]);
-            let is_first = order[earlier] < *first;
-            *first = order[earlier].min(*first);
-            let listed = &mut self.listed[later];
-            let lists = is_first || usize::from(*listed) < FINGERPRINTS_MET;
-            *listed += u8::from(usize::from(*listed) < FINGERPRINTS_MET);
-            return lists;
+            let [later, earlier] = groups;
+            let (place, first) = (order[earlier], &mut self.first[later]);
+            let at = first.partition_point(|other| *other < place);
+            if first.get(at).is_some_and(|other| *other > place) {
+                first[at..].rotate_right(1);
+                first[at] = place;
+            }
+            return at < first.len();
         }
         let lists = groups.iter().any(|&group| self.listed[group] < LISTED);
         for group in groups {
@@ -159,6 +161,28 @@ mod tests {
         assert_eq!(crowded, expected.collect::<Vec<u32>>());
         sieve.clear();
         assert_eq!(sieve.crowded::<Group>().count(), 0);
+    }
+
+    /// Whatever is left of what passes, the first ones that a group meets are among it, in whatever order the pairs are found.
+    #[test]
+    fn the_first_in_keep_order_pass_in_any_order() {
+        const GROUPS: u32 = 200;
+        let order: Vec<KeepRank> = (0..GROUPS).map(|it| KeepRank::from(it * 77 % GROUPS)).collect();
+        for step in [1, 7, 63, 199] {
+            let mut sieve = Sieve::in_order(order.clone().into());
+            let found = (1..GROUPS).map(|it| it * step % GROUPS).filter(|&it| it > 0);
+            let mut passed: Vec<u32> = found
+                .filter(|&group| {
+                    let existing = Place::Batch { group: Group::from(group) };
+                    sieve.passes(&Pair { new: Group::from(0), existing, distance: 1 })
+                })
+                .collect();
+            passed.sort_unstable_by_key(|&it| order[it as usize]);
+            let mut first: Vec<u32> = (1..GROUPS).collect();
+            first.sort_unstable_by_key(|&it| order[it as usize]);
+            assert_eq!(passed[..=FINGERPRINTS_MET], first[..=FINGERPRINTS_MET], "{step}");
+            assert!(passed.len() < 60, "{step}: {}", passed.len());
+        }
     }
 
     #[test]

@@ -25,7 +25,8 @@ impl Inputs {
     /// Expands the arguments into files. An argument is the path of a file; a folder, which stands for
     /// all files below it; a pattern as in a shell, with `**` for any number of folders; or `-` for
     /// standard input. An argument that is the path of an existing file or folder is never a pattern. All of it can be at an
-    /// address in an object store too, where the objects below an address are its folder.
+    /// address in an object store too, where the objects below an address are its folder. What stands before `/./` in a path is no part of how its
+    /// files are named.
     ///
     /// Files in folders that do not fit the format are not read; [`Inputs::passed_over`] counts them. Nor are files and folders there whose
     /// names begin with a dot or `_`, unless they are named.
@@ -65,6 +66,7 @@ fn expand(argument: &Path, format: Format, exclude: &[Pattern], inputs: &mut Inp
     let mut found = FoundFiles::new(format, exclude);
     let local = Address::local(argument);
     let argument = local.as_deref().unwrap_or(argument);
+    found.base = argument.to_string_lossy().split_once("/./").map(|(base, _)| base.into());
     let address = Address::of(argument)?;
     match fs::metadata(argument) {
         _ if address.is_some() => address.iter().try_for_each(|it| found.address(it))?,

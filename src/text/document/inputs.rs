@@ -26,6 +26,8 @@ pub struct Inputs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     path: PathBuf,
+    /// The path as it was given.
+    given: PathBuf,
     name: PathBuf,
     format: Format,
     origin: Origin,
@@ -165,7 +167,7 @@ impl Inputs {
         }
         for file in &mut self.files {
             if names[&file.name] > 1 {
-                file.name.clone_from(&file.path);
+                file.name.clone_from(&file.given);
             }
         }
     }
@@ -189,13 +191,20 @@ impl Inputs {
 }
 
 impl Input {
-    pub(super) fn new(path: PathBuf, name: &Path, format: Format, origin: Origin) -> Input {
-        Input { path, name: name.to_path_buf(), format, origin }
+    /// A file at `path` that was `given` as this, or below a folder; its `name` is its path below the folder, or as it was given.
+    pub(super) fn new(
+        path: PathBuf,
+        [given, name]: [&Path; 2],
+        format: Format,
+        origin: Origin,
+    ) -> Input {
+        let [given, name] = [given, name].map(Path::to_path_buf);
+        Input { path, given, name, format, origin }
     }
 
     pub(super) fn standard(format: Format) -> Input {
-        let [path, name] = ["-", "-"].map(PathBuf::from);
-        Input { path, name, format, origin: Origin::Standard }
+        let path = Path::new("-");
+        Input::new(path.to_path_buf(), [path; 2], format, Origin::Standard)
     }
 
     /// The path, or the address of an object without secrets; `-` is standard input.

@@ -133,7 +133,6 @@ impl<'a> Apart<'a> {
                     self.with_store.extend(news.map(pair))?;
                 }
                 Place::Batch { group: existing } => {
-                    self.candidates.pairs += self.pages(new) * self.pages(existing);
                     if near.0 != new {
                         self.leave_near(&mut near)?;
                         near.0 = new;
@@ -167,7 +166,8 @@ impl<'a> Apart<'a> {
         self.leave_in_batch(&mut in_batch)
     }
 
-    /// Takes the fingerprints of the batch that are near one: of very many those that come first in keep order.
+    /// Takes the fingerprints of the batch that are near one: of very many those that come first in keep order. How many there are beyond these
+    /// is not known, so they count as one pair left out.
     fn leave_near(
         &mut self,
         (new, near): &mut (FingerprintIndex, Vec<(FingerprintIndex, u8)>),
@@ -175,14 +175,18 @@ impl<'a> Apart<'a> {
         if let (Some(order), None) = (self.met.order, self.known)
             && near.len() > FINGERPRINTS_MET
         {
-            self.left_out(near.len() - FINGERPRINTS_MET);
+            self.left_out(1);
             let first = |fingerprint| {
                 self.groups.groups_of(fingerprint).iter().map(|it| order[it.index()]).min()
             };
             near.sort_by_cached_key(|it| first(it.0));
             near.truncate(FINGERPRINTS_MET);
         }
-        near.drain(..).try_for_each(|(existing, distance)| self.groups(*new, existing, distance))
+        for (existing, distance) in near.drain(..) {
+            self.candidates.pairs += self.pages(*new) * self.pages(existing);
+            self.groups(*new, existing, distance)?;
+        }
+        Ok(())
     }
 
     fn pages(&self, fingerprint: FingerprintIndex) -> u128 {

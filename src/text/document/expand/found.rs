@@ -21,6 +21,8 @@ use crate::progress::{self, Activity};
 pub(super) struct FoundFiles<'e> {
     pub(super) format: Format,
     pub(super) exclude: &'e [Pattern],
+    /// What stands before `/./` in the argument, and is no part of how files are named.
+    pub(super) base: Option<PathBuf>,
     pub(super) files: Vec<Input>,
     pub(super) walked: HashSet<FileId>,
     pub(super) prefixes: Vec<PathBuf>,
@@ -42,6 +44,7 @@ impl<'e> FoundFiles<'e> {
         FoundFiles {
             format,
             exclude,
+            base: None,
             files: Vec::new(),
             walked: HashSet::new(),
             prefixes: Vec::new(),
@@ -63,6 +66,12 @@ impl<'e> FoundFiles<'e> {
         })
     }
 
+    fn given<'p>(&self, path: &'p Path) -> &'p Path {
+        let below = self.base.as_ref().and_then(|base| path.strip_prefix(base).ok());
+        let below = below.unwrap_or(path);
+        below.strip_prefix(".").unwrap_or(below)
+    }
+
     pub(super) fn file(&mut self, path: &Path, metadata: &Metadata) -> Result<()> {
         if self.is_excluded(path) {
             return Ok(());
@@ -72,7 +81,8 @@ impl<'e> FoundFiles<'e> {
         } else {
             self.format.of_stream(path)
         };
-        self.files.push(Input::new(path.to_path_buf(), path, format, metadata.into()));
+        let given = self.given(path);
+        self.files.push(Input::new(path.to_path_buf(), [given; 2], format, metadata.into()));
         Ok(())
     }
 
@@ -115,8 +125,11 @@ impl<'e> FoundFiles<'e> {
         match self.format.in_folder(&path, || head_of(&path))? {
             None => self.passed_over.push(path),
             Some(format) => {
-                let name = path.strip_prefix(root).unwrap_or(&path).to_path_buf();
-                self.files.push(Input::new(path, &name, format, metadata.into()));
+                let given = self.given(&path);
+                let name = path.strip_prefix(root).ok().filter(|_| root != Path::new(""));
+                let names = [given, name.unwrap_or(given)];
+                let file = Input::new(path.clone(), names, format, metadata.into());
+                self.files.push(file);
             }
         }
         Ok(())

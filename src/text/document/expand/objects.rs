@@ -42,7 +42,7 @@ impl FoundFiles<'_> {
             return Ok(());
         }
         let format = self.format.alone(&path, || head_of(&object, &path))?;
-        self.files.push(Input::new(path.clone(), &path, format, Origin::Object(object)));
+        self.files.push(Input::new(path.clone(), [&path; 2], format, Origin::Object(object)));
         Ok(())
     }
 
@@ -80,7 +80,12 @@ impl FoundFiles<'_> {
                 None => self.passed_over.push(path),
                 Some(format) => {
                     let origin = Origin::Object(object);
-                    self.files.push(Input::new(path, Path::new(&name), format, origin));
+                    self.files.push(Input::new(
+                        path.clone(),
+                        [&path, Path::new(&name)],
+                        format,
+                        origin,
+                    ));
                 }
             }
         }
