@@ -80,14 +80,10 @@ pub(crate) fn named_input(input: &str) -> String {
 
 /// The same, with `/./` before a path that was given from the working directory: so its files have the names that they were given.
 pub(crate) fn kept_input(input: &str) -> String {
-    match Address::of(Path::new(input)) {
-        Ok(None) if input != "-" && Path::new(input).is_relative() => {
-            let folder = path::absolute(".").unwrap_or_default();
-            Address::local(Path::new(input))
-                .map_or_else(|| format!("{}/./{input}", folder.display()), |_| named_input(input))
-        }
-        _ => named_input(input),
+    if input == "-" || input.contains("://") || Path::new(input).is_absolute() {
+        return named_input(input);
     }
+    path::absolute(".").unwrap_or_default().join(".").join(input).named()
 }
 
 /// The input of pages as it was given, but without secrets.
