@@ -117,7 +117,9 @@ pub(crate) fn from_pages<J: FromPages>(
                 return Ok(None);
             }
             reading::remove_stale(output, true, true);
-            job.standing().map(Some)
+            let standing = job.standing()?;
+            job.pages().expect_few_bad(&standing)?;
+            Ok(Some(standing))
         };
         let start = || {
             let lock = || job.pages().lock(J::LOCK);

@@ -433,6 +433,17 @@ impl Pages {
         self.failed_list(REPEATED)
     }
 
+    /// Fails if more records were bad when the output that stands was made than may be now.
+    pub(crate) fn expect_few_bad(&self, standing: &Summary) -> Result<()> {
+        let [bad, records] = ["quarantined", "read"].map(|name| standing.counted(name));
+        match self.max_bad.exceeded(bad, records) {
+            true => Err(too_many_bad(bad, records, self.max_bad)
+                .at(&self.place)
+                .help("the output was made with a higher limit: raise --max-bad")),
+            false => Ok(()),
+        }
+    }
+
     /// Adds to a summary how many records were no documents.
     pub(crate) fn say_passed_over(&self, summary: Summary, counts: &RecordCounts) -> Summary {
         summary
