@@ -228,3 +228,25 @@ fn copies_by_the_thousand_are_one_group() {
     let ended = bench.done("lsh --input pages.jsonl --similarity 0.8 --memory 16MiB --output out");
     assert_eq!(["kept", "dropped"].map(|name| ended.count(name)), [1, 19_999]);
 }
+
+/// Most pages of a family are near each other by their buckets and far apart by their fingerprints, so that each has more pairs than are
+/// listed of a crowd.
+#[test]
+fn families_are_judged_alike_by_any_number_of_workers() {
+    let bench = Bench::new();
+    let page = |page: u32| {
+        let words = mixed(7919 * (page + 1), page % 12, page % 7, 80);
+        self::page(&format!("p{page:04}"), &words)
+    };
+    bench.write("pages.jsonl", (0..1500).map(page).collect::<String>());
+    let line = "lsh --input pages.jsonl --similarity 0.7 --workers";
+    bench.done(&format!("{line} 1 --output one"));
+    for turn in 0..3 {
+        bench.done(&format!("{line} 3 --output three{turn}"));
+        assert_eq!(
+            bench.read(&format!("three{turn}/dedup/verdicts.tsv")),
+            bench.read("one/dedup/verdicts.tsv")
+        );
+    }
+    bench.done("verify three0");
+}

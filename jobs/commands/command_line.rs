@@ -143,11 +143,12 @@ impl CommandLine {
                 }
                 _ => first_paragraph(&typed.to_string()),
             };
-            let error = Error::new(Kind::Usage, what).help(help::line_for(identity::job()));
+            let help = help::line_for(&typed_command());
+            let error = Error::new(Kind::Usage, what).help(&help);
             let mut line = SummaryLine::of(identity::job(), Err(error));
             // The parser knows more facts, such as what is like what was typed.
             if typed.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-                line.shown = Some(help::usage_error(&typed.to_string(), identity::job()));
+                line.shown = Some(help::usage_error(&typed.to_string(), &help));
             }
             exit::end_with(Some(line), Kind::Usage.code())
         })
@@ -283,6 +284,18 @@ fn command() -> clap::Command {
     help::completed(CommandLine::command())
 }
 
+/// The words of the command that was typed, such as `store list`, also where what follows is wrong.
+fn typed_command() -> String {
+    let typed = command().ignore_errors(true).try_get_matches().unwrap_or_default();
+    let mut words = Vec::new();
+    let mut below = typed.subcommand();
+    while let Some((name, typed)) = below {
+        words.push(name);
+        below = typed.subcommand();
+    }
+    words.join(" ")
+}
+
 /// Sets the name of the job and who reads stdout, for the end of the process. This works for wrong command
 /// lines too, so that the mistake is reported to the same reader.
 fn name_job() {
@@ -359,7 +372,7 @@ mod tests {
         ] {
             let words = ["dupsieve"].into_iter().chain(line.split(' '));
             let wrong = typed(words.map(OsString::from)).unwrap_err().to_string();
-            let said = help::usage_error(&wrong, "dedup");
+            let said = help::usage_error(&wrong, "dupsieve help dedup");
             let facts = said
                 .strip_prefix("error: ")
                 .and_then(|it| it.strip_suffix("help: dupsieve help dedup"));

@@ -1,11 +1,11 @@
-//! `dupsieve compare`: the distance of two files by a recipe, or their similarity by a check.
+//! `dupsieve compare`: the distance of two files by a recipe and how much of each the other one contains, or their similarity by a check.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::rooms::document::{Content, Format, Inputs};
 use dupsieve::rooms::fingerprint::recipe::{Features, NILSIMSA};
-use dupsieve::rooms::fingerprint::{Class, Nilsimsa, Recipe, Sketcher, TextMeasure, Width, hex};
+use dupsieve::rooms::fingerprint::{Class, Contained, Nilsimsa, Recipe, TextMeasure, Width, hex};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
@@ -29,7 +29,10 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Show how far apart two texts are, each a file
+/// Show how much of each of two files the other one contains
+///
+/// Prints an object: `containment` is the share of the first file that the second contains, and the reverse; `distance` the bits in which
+/// their fingerprints differ. By a check it is `similarity`.
 #[derive(Args, Debug)]
 #[command(after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
@@ -77,56 +80,58 @@ fn by_check(check: TextMeasure, files: [&PathBuf; 2]) -> Result<serde_json::Valu
 fn by_nilsimsa(files: [&PathBuf; 2]) -> Result<serde_json::Value> {
     let [one, another] = [Nilsimsa::of(&text(files[0])?), Nilsimsa::of(&text(files[1])?)];
     let distance = one.distance(&another);
-    let sketches = [one, another].map(|sketch| format!("0x{sketch}"));
+    let digests = [one, another].map(|digest| format!("0x{digest}"));
     Ok(json!({
         "recipe": NILSIMSA,
         "distance": distance,
         "score": one.score(&another),
-        "sketches": sketches,
+        "digests": digests,
     }))
 }
 
 fn by_recipe(recipe: &Recipe, files: [&PathBuf; 2]) -> Result<serde_json::Value> {
     let mut sketcher = recipe.sketcher()?;
     let mut boilerplate = recipe.boilerplate();
-    let mut sketch = |path: &PathBuf| {
+    let check = recipe.check();
+    let mut page = |path: &PathBuf| {
+        let mut sketch = Vec::new();
         let format = match recipe.features() {
             Features::Given { .. } => Format::Features,
             _ => text_format(path),
         };
-        let sketched = with_document(path, format, |content| match (content, &mut boilerplate) {
-            (Content::Text(text), Some(boilerplate)) => {
-                sketcher.page(boilerplate.drop_from(NO_ID, text).text)
+        let fingerprint = with_document(path, format, |content| match content {
+            Content::Text(text) => {
+                let text = match &mut boilerplate {
+                    Some(boilerplate) => boilerplate.drop_from(NO_ID, text).text,
+                    None => text,
+                };
+                check.map(|check| check.signer().sign(text, &mut sketch)).transpose()?;
+                sketcher.page(text)
             }
-            _ => sketch(&mut sketcher, content),
+            Content::Features(features) => {
+                Ok(sketcher.features(features)?.map(|fingerprint| (fingerprint, Class::Full)))
+            }
+            Content::Fingerprint(_) | Content::Vector(_) => {
+                unreachable!("the format is text or features")
+            }
         })?;
-        sketched.ok_or_else(|| Error::new(Kind::BadData, "the document has no feature").at(path))
+        let lacking = || Error::new(Kind::BadData, "the document has no feature").at(path);
+        Ok((fingerprint.ok_or_else(lacking)?, sketch))
     };
-    let pages = [sketch(files[0])?, sketch(files[1])?];
-    let [(one, _), (another, _)] = pages;
-    let distance = (one ^ another).count_ones();
-    let sketches = pages.map(|(sketch, _)| hex(sketch, recipe.width()));
+    let [(one, sketch), (another, of_another)] = [page(files[0])?, page(files[1])?];
+    let fingerprints = [one, another].map(|(fingerprint, _)| hex(fingerprint, recipe.width()));
     let mut object = json!({
         "recipe": recipe.name(),
-        "distance": distance,
-        "sketches": sketches,
+        "distance": (one.0 ^ another.0).count_ones(),
+        "fingerprints": fingerprints,
     });
     if recipe.has_classes() {
-        object["classes"] = json!(pages.map(|(_, class)| class));
+        object["classes"] = json!([one.1, another.1]);
+    }
+    if let Some(both) = check.and_then(|check| check.containment(&sketch, &of_another)) {
+        object["containment"] = json!(both.map(Contained::share));
     }
     Ok(object)
-}
-
-fn sketch(sketcher: &mut Sketcher, content: &Content<'_>) -> Result<Option<(u128, Class)>> {
-    match content {
-        Content::Text(text) => sketcher.page(text),
-        Content::Features(features) => {
-            Ok(sketcher.features(features)?.map(|fingerprint| (fingerprint, Class::Full)))
-        }
-        Content::Fingerprint(_) | Content::Vector(_) => {
-            unreachable!("the format is text or features")
-        }
-    }
 }
 
 fn text(path: &Path) -> Result<String> {

@@ -103,20 +103,20 @@ pub(crate) fn of_error(kind: &str) -> Option<String> {
     Some(format!("{kind}\n{}\n", chapter[..end.unwrap_or(chapter.len())].trim_end()))
 }
 
-/// The command line that explains the command `job`, or the program.
-pub(crate) fn line_for(job: &str) -> String {
-    match job {
-        "dupsieve" => "dupsieve help".to_owned(),
-        job => format!("dupsieve help {job}"),
+/// The command line that explains a command, or the program.
+pub(crate) fn line_for(command: &str) -> String {
+    match command {
+        "" => "dupsieve help".to_owned(),
+        command => format!("dupsieve help {command}"),
     }
 }
 
 /// An error of the parser in the shape of all errors: what is wrong, facts such as what is spelt alike, and what to type.
-pub(crate) fn usage_error(wrong: &str, job: &str) -> String {
+pub(crate) fn usage_error(wrong: &str, help: &str) -> String {
     let (said, _) = wrong.split_once("\nUsage: ").unwrap_or((wrong, ""));
     let (said, _) = said.split_once("\nFor more information").unwrap_or((said, ""));
     let lines = said.lines().filter(|line| !line.is_empty()).map(|line| format!("{line}\n"));
-    format!("{}help: {}", lines.collect::<String>(), line_for(job))
+    format!("{}help: {help}", lines.collect::<String>())
 }
 
 /// Examples of a command as its help shows them. An example is what it does, and the command line.

@@ -316,7 +316,7 @@ impl Pages {
             return Err(too_many_bad(read.bad, records, self.max_bad)
                 .at(path)
                 .found(reasons)
-                .help("the list names file and line: leave out files that hold no pages (--exclude), name the fields (--id-field, --text-field, --key), take places as ids (--place-ids), or raise --max-bad"));
+                .help("the list names file and line: leave out files that hold no pages (--exclude), name their format (--format) or the fields (--id-field, --text-field, --key), take places as ids (--place-ids), or raise --max-bad"));
         }
         self.check_order(&read)?;
         if let Some(order) = self.options.fields.order.as_ref().filter(|_| read.documents > 0) {

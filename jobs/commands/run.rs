@@ -277,7 +277,6 @@ fn closing(plan: &DayPlan<'_>, total: Summary, day: Day, config: &Path) -> Resul
     });
     let kept = plan.config.kept.as_ref().map(|kept| PathBuf::from(day.expand(kept)).named());
     let object = json!({
-        "is_done": total.is_already_done(),
         "tally": tally(total.counted("read"), &days, &total.verdicts()),
         "for_later": total.find(Summary::FOR_LATER),
         "replaced": total.find("replaced"),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::rooms::document::each_id;
+use dupsieve::rooms::document::{Tolerance, each_id};
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::seen::{By, Holdings, Sought};
 use dupsieve::rooms::store::{Day, Store};
@@ -109,7 +109,8 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         }
         None => {
             let file = global.config()?.fingerprint.pages;
-            let settings = arguments.pages.over(PageSettings { time_field: None, ..file });
+            let mut settings = arguments.pages.over(PageSettings { time_field: None, ..file });
+            settings.max_bad.get_or_insert(Tolerance::BAD);
             pages::each(&arguments.asked.input, &settings, |document| {
                 let digest = match by {
                     By::Ids => 0,

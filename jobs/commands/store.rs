@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{ArgMatches, Args, Subcommand};
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::index::IndexDesign;
 use dupsieve::rooms::matches::replacements_at;
 use dupsieve::rooms::report::{self, Made, Report};
@@ -394,12 +395,14 @@ fn rollback(
         (Some(to), _) => (store.at(Some(to))?, store.verification(Some(to))?),
         (None, Some(day)) => {
             current.joined_by(day).ok_or_else(|| not_held(store, day))?;
-            (store.before(day)?, store.verification_before(day)?)
+            let before = store.before(day)?.number();
+            (store.left_of(before)?, store.verification_before(day)?)
         }
         (None, None) => unreachable!("clap requires one of them"),
     };
     log_days("leave the store", days_of_one(&current, &version));
     log_days("come back", days_of_one(&version, &current));
+    warn_of_expired(store, &version)?;
     let outputs = outputs_by_day(outputs)?;
     let advice = |_| "name the outputs of the days with --outputs to bring them back".to_owned();
     let output = |day| outputs.get(&day).cloned();
@@ -415,6 +418,28 @@ fn rollback(
     };
     indexing::keep(store, global)?;
     Ok(summary_of(store, &version))
+}
+
+/// Says which days of a version have expired since they were shown last, and how they come back.
+fn warn_of_expired(store: &Store, version: &Version) -> Result<()> {
+    let expired = version.all_entries().iter().filter(|entry| entry.has_expired());
+    let days: Vec<String> = expired.clone().map(|entry| entry.day.to_string()).collect();
+    let Some(first) = expired.filter_map(|entry| entry.expired_in).min() else { return Ok(()) };
+    let help = bring_back(store, first)?;
+    tracing::warn!("days that have expired, and stay hidden: {}; {help}", days.join(", "));
+    Ok(())
+}
+
+/// How days that expired in a version are shown again.
+pub(crate) fn bring_back(store: &Store, expired_in: u64) -> Result<String> {
+    let shown_in = expired_in.saturating_sub(1);
+    Ok(match store.is_pruned(shown_in)? {
+        true => "the versions that show them were pruned".to_owned(),
+        false => format!(
+            "`dupsieve store rollback {} --to {shown_in}` brings them back",
+            store.path().named()
+        ),
+    })
 }
 
 /// The outputs of days among these, each of which may be a folder of such.

@@ -95,7 +95,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             ", and the verdicts of {pages} pages came out the same when they were made again"
         ),
     };
-    Ok(verified.say(format!("{} is complete and undamaged{made_again}.", path.named())))
+    let left = match verified.counted(NOT_AGAIN) {
+        0 => "",
+        _ => "; what went by pages that have left the store since could not be checked",
+    };
+    Ok(verified.say(format!("{} is complete and undamaged{made_again}{left}.", path.named())))
 }
 
 /// What is to be verified at a path: what is there, or the days in a folder of them.
@@ -205,7 +209,7 @@ fn verify_join(
             Judged { again: found.again(batch.as_ref(), version, global)?, not_again: 0 }
         }
     };
-    let is_unproved = arguments.asks_for(&report) && made_again == 0;
+    let is_unproved = arguments.asks_for(&report) && made_again + not_again == 0;
     let inputs = u64::from(batch.is_some()) + u64::from(store.is_some());
     Ok(Summary::of_join(&report, output)
         .count("bytes", bytes)

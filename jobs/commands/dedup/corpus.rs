@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{self, Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::document::{self, IdList, PageKey, PlaceIds, Tolerance};
+use dupsieve::rooms::document::{self, IdList, PageKey, PlaceIds, ReadOptions, Tolerance};
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::flow::Processes;
@@ -206,6 +206,10 @@ impl Corpus {
         Ok(corpus)
     }
 
+    fn folder(&self) -> &Path {
+        self.made.output.parent().expect("the file is in the folder of the output")
+    }
+
     /// Whether the kept documents go to standard output.
     fn is_printed(&self) -> bool {
         self.kept.as_deref() == Some(Path::new(STDOUT))
@@ -270,11 +274,14 @@ impl Corpus {
     /// Makes the folder of the output. Returns how the kept documents will be copied: if they cannot be copied, the job fails before
     /// there is any work.
     fn check(&self, global: &GlobalFlags) -> Result<Option<Kept>> {
-        let folder = self.made.output.parent().expect("the file is in the folder of the output");
+        let folder = self.folder();
         let kept = self.kept.as_deref().map(|kept| self.copies(kept, folder)).transpose()?;
         self.joined.store.find()?;
-        let stamp = self.made.settings.chosen()?.stamp();
-        self.joined.settings.check_limits(stamp.as_str())?;
+        let recipe = self.made.settings.chosen()?;
+        if let Some(keep) = &self.joined.settings.keep {
+            keep.expect_known(|| self.may_have_times(), &recipe)?;
+        }
+        self.joined.settings.check_limits(recipe.stamp().as_str())?;
         self.expect_apart(folder)?;
         places::expect_folder(folder)?;
         expect_own(folder, "a folder", Path::is_dir)?;
@@ -285,6 +292,15 @@ impl Corpus {
             fs::create_dir_all(folder).at(folder)?;
         }
         Ok(kept)
+    }
+
+    /// Whether times may be read with the documents, as far as can be told before.
+    fn may_have_times(&self) -> bool {
+        let (pages, inputs) = (&self.made.settings.pages, &self.made.inputs);
+        let have_times = |(_, options): (_, ReadOptions)| options.fields.order.is_some();
+        pages.time_field.is_some()
+            || inputs.iter().any(|input| is_stream(input))
+            || pages.inputs(inputs, Width::W128).map_or(true, have_times)
     }
 
     /// Fails if the output lies in an input folder, before anything is written there.
@@ -344,7 +360,7 @@ impl Corpus {
             "empty": empty,
             "drop_empty": self.drop_empty,
             "output": has_output.then_some(&output),
-            "results": shell::word(&output),
+            "results": shell::word(&self.folder().named()),
             "verdicts": self.joined.format.file_name("verdicts"),
             "program": shell::program(),
         });

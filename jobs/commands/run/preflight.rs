@@ -5,7 +5,7 @@ use std::path::Path;
 
 use dupsieve::rooms::clusters::Method;
 use dupsieve::rooms::fingerprint::Recipe;
-use dupsieve::rooms::matches::{Detail, KeepOrder, Recrawled};
+use dupsieve::rooms::matches::{Detail, Recrawled};
 use dupsieve::rooms::report::{self, ClusterReport, Made, Parameters, Report};
 use dupsieve::rooms::store::{Day, Segment, Store, Version, expect_come};
 use dupsieve::{Error, Kind, Result};
@@ -54,9 +54,10 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
         }
         field.read()?;
     }
-    let order = dedup.keep.as_ref().and_then(Keep::order);
-    let has_times = || fingerprint.pages.time_field.is_some() || plan.are_archives();
-    check_keep_order(order, has_times, &recipe)?;
+    if let Some(keep) = &dedup.keep {
+        let has_times = || fingerprint.pages.time_field.is_some() || plan.are_archives();
+        keep.expect_known(has_times, &recipe)?;
+    }
     if let Some(store) = &store {
         let added = plan.days.iter().filter(|day| store.entry(**day).is_none());
         added.copied().try_for_each(|day| store.expect_unexpired(day))?;
@@ -73,24 +74,6 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
         check_clusters(&plan.clusters(day)?, plan.config.clusters)?;
     }
     Ok(())
-}
-
-/// Fails if --keep needs the time or the length of pages and these are not known.
-fn check_keep_order(
-    keep: Option<KeepOrder>,
-    has_times: impl Fn() -> bool,
-    recipe: &Recipe,
-) -> Result<()> {
-    let (lacks, help) = match keep {
-        Some(KeepOrder::Oldest | KeepOrder::Newest) if !has_times() => {
-            ("time", "name its field with --time-field")
-        }
-        Some(KeepOrder::Longest) if recipe.is_external() => ("length", "use first-id"),
-        _ => return Ok(()),
-    };
-    let order = keep.map_or(String::new(), |keep| keep.to_string());
-    let what = format!("--keep {order} needs the {lacks} of each page, which is not known");
-    Err(Error::new(Kind::Usage, what).help(help))
 }
 
 /// Fails if the batch exists already with another recipe. Its other parameters are compared when its day is

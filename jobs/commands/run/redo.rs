@@ -27,7 +27,7 @@ use super::days::{DayPlan, STAGED};
 use crate::commands::dedup::{self, dedup};
 use crate::commands::fingerprint::{self, fingerprint};
 use crate::commands::places::Destination;
-use crate::commands::store::{coming_back, not_held, show_verifying};
+use crate::commands::store::{bring_back, coming_back, not_held, show_verifying};
 use crate::commands::store_at::StoreAt;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::Keep;
@@ -159,11 +159,11 @@ impl RedoPlan {
             not_held(&store, day)
                 .help(format!("make it for the first time: {}", plan.command("--date", day)))
         })?;
-        if current.entry(day).is_some_and(Entry::has_expired) {
+        if let Some(expired_in) = current.entry(day).and_then(|entry| entry.expired_in) {
             let what = format!("{day} has expired in the store, so it cannot be made again");
             return Err(Error::new(Kind::Usage, what)
                 .at(&plan.store)
-                .help("`store rollback` to a version from before brings it back"));
+                .help(bring_back(&store, expired_in)?));
         }
         let before = store.before(day)?;
         let mut entries = added_after(&current, base);

@@ -52,10 +52,10 @@ pub(crate) fn expire_days(store: &Store, days: NonZero<u64>) -> Result<u64> {
 /// Logs which days have expired, or would.
 pub(crate) fn log_expiry(expiry: Option<&Expiry>, is_dry: bool) {
     let Some(Expiry { first, days, rows }) = expiry else { return };
-    let count = days.len();
-    let [oldest, newest] = [days.first(), days.last()].map(|day| day.map_or(*first, Day::clone));
-    let has = if is_dry { "would expire" } else { "have expired" };
-    tracing::info!(
-        "{count} days from {oldest} to {newest}, {rows} fingerprints, {has}; the store shows the days from {first} on"
-    );
+    let have = if is_dry { "would expire" } else { "expired" };
+    let listed = match &days[..] {
+        [oldest, .., newest] => format!("{} days from {oldest} to {newest}", days.len()),
+        days => days.iter().map(Day::to_string).collect(),
+    };
+    tracing::info!("{listed} {have}, with {rows} pages; the store shows the days from {first} on");
 }

@@ -66,7 +66,9 @@ pub(super) fn purge(
     let last = store.purge()?.last;
     let first = *store.versions()?.start();
     if let Some(last) = last {
-        tracing::info!("versions {first} to {last} name segments with removed pages, and go");
+        tracing::info!(
+            "versions {first} to {last} have segments with removed pages, and are deleted"
+        );
     }
     let pruned = last.map_or(0, |last| last + 1 - first);
     let summary = |store: &Store| {

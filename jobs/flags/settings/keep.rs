@@ -4,6 +4,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use dupsieve::rooms::document::{OrderBy, OrderField, OrderedValues};
+use dupsieve::rooms::fingerprint::Recipe;
 use dupsieve::rooms::matches::KeepOrder;
 use dupsieve::rooms::store::Segment;
 use dupsieve::{Error, Kind, Result};
@@ -45,6 +46,20 @@ impl Keep {
             Keep::Order(order) => Some(*order),
             Keep::Field(_) => None,
         }
+    }
+
+    /// Fails if pages are to be kept by a time or a length that will not be known of them.
+    pub(crate) fn expect_known(&self, has_times: impl Fn() -> bool, recipe: &Recipe) -> Result<()> {
+        let Keep::Order(order) = self else { return Ok(()) };
+        let (lacks, help) = match order {
+            KeepOrder::Oldest | KeepOrder::Newest if !has_times() => {
+                ("time", "name its field with --time-field")
+            }
+            KeepOrder::Longest if recipe.is_external() => ("length", "use first-id"),
+            _ => return Ok(()),
+        };
+        let what = format!("--keep {order} needs the {lacks} of each page, which is not known");
+        Err(Error::new(Kind::Usage, what).help(help))
     }
 
     pub(crate) fn of_batch(asked: Option<&Keep>, batch: &Segment) -> Result<KeepOrder> {

@@ -25,7 +25,7 @@ _Day = Union[str, _date]
 class _Comparison(TypedDict, total=False):
     recipe: str
     distance: int
-    sketches: list[str]
+    fingerprints: list[str]
     classes: list[Literal["full", "short"]]
     jaccard: float
     check: str

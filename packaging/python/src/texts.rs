@@ -101,7 +101,7 @@ pub(crate) fn sketch(
 ///     preset: The preset whose recipe and check compare them: `paper` or `balanced`.
 ///
 /// Returns:
-///     A dictionary: `recipe`, `distance` (bits in which the fingerprints differ), `sketches` (both fingerprints), `classes` (`Full` or
+///     A dictionary: `recipe`, `distance` (bits in which the fingerprints differ), `fingerprints` (of both), `classes` (`Full` or
 ///     `Short`), `jaccard` (the share of the 3-word shingles that both have), and, if the preset has a check, `check` and `containment`: the share of `one` that `another` contains, and the share of
 ///     `another` that `one` contains.
 ///
@@ -124,7 +124,7 @@ pub(crate) fn compare<'py>(
     let told = PyDict::new(py);
     told.set_item("recipe", recipe.name())?;
     told.set_item("distance", compared.distance)?;
-    told.set_item("sketches", compared.sketches.map(|sketch| hex(sketch, recipe.width())))?;
+    told.set_item("fingerprints", compared.fingerprints.map(|it| hex(it, recipe.width())))?;
     let class = |class| if class == Class::Short { "short" } else { "full" };
     told.set_item("classes", compared.classes.map(class))?;
     told.set_item("jaccard", compared.jaccard)?;
@@ -136,7 +136,7 @@ pub(crate) fn compare<'py>(
 }
 
 struct Compared {
-    sketches: [u128; 2],
+    fingerprints: [u128; 2],
     classes: [Class; 2],
     distance: u32,
     jaccard: f64,
@@ -159,7 +159,7 @@ impl Compared {
             Ok(check.containment(&first, &second).map(|both| both.map(Contained::share)))
         };
         Ok(Compared {
-            sketches: [one.0, another.0],
+            fingerprints: [one.0, another.0],
             classes: [one.1, another.1],
             distance: (one.0 ^ another.0).count_ones(),
             jaccard: TextMeasure::Jaccard.similarity(texts)?,

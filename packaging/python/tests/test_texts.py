@@ -54,7 +54,7 @@ class Texts(InAFolder):
             (self.folder / name).write_text(text)
         expected = json.loads(self.command("compare", "one.txt", "another.txt"))
         found = dupsieve.compare(one, another)
-        for name in ("recipe", "distance", "sketches"):
+        for name in ("recipe", "distance", "fingerprints"):
             self.assertEqual(found[name], expected[name])
         self.assertEqual([name.lower() for name in expected["classes"]], found["classes"])
         jaccard = json.loads(self.command("compare", "--recipe", "jaccard", "one.txt", "another.txt"))

@@ -136,6 +136,13 @@ fn judged(cause: &io::Error) -> (Kind, &'static str) {
     }
 }
 
+fn told(cause: &io::Error) -> String {
+    match cause.kind() {
+        io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        _ => cause.to_string(),
+    }
+}
+
 /// A failure: its kind, what happened, and where known the place and the remedy. Processes send it to each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Error(Box<Facts>);
@@ -224,7 +231,7 @@ impl Error {
         // A reader of ours that failed says more.
         Error::within(cause)
             .cloned()
-            .unwrap_or_else(|| Error::of_system(cause.to_string(), cause).at(path))
+            .unwrap_or_else(|| Error::of_system(told(cause), cause).at(path))
     }
 
     /// The error of a reader of ours that a library handed on.

@@ -84,7 +84,8 @@ impl Finalize<'_> {
         };
         let InKeepOrder { batch, leaders, shingles } = order;
         let shingles = shingles.as_deref();
-        let sifts = !all && shingles.is_none();
+        let compares_whole = self.confirm.is_some_and(|it| it.check.is_whole());
+        let sifts = !all && !compares_whole;
         let partitioning = Partitioning { batch: &batch, leaders: &leaders, all, sifts, space };
         let Partition { edges, with_store, nearest, crowded, rows, most_matches } =
             partitioning.partition(pairs)?;

@@ -130,6 +130,13 @@ pub fn each_id(path: &Path, mut take: impl FnMut(u64, &[u8]) -> Result<()>) -> R
             let error = Error::new(Kind::BadData, "a line is too long for an id").at(path);
             return Err(error.line(number));
         }
+        // Some editors begin a file with a byte order mark.
+        let id =
+            if number == 1 { id.strip_prefix("\u{feff}".as_bytes()).unwrap_or(id) } else { id };
+        if std::str::from_utf8(id).is_err() {
+            let error = Error::new(Kind::BadData, "a line is no id, because it is not UTF-8");
+            return Err(error.at(path).line(number).help("unpack the file, if it is packed"));
+        }
         if !id.is_empty() {
             take(number, id)?;
         }
@@ -145,7 +152,7 @@ mod tests {
     fn ids_are_found_in_any_order() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ids.txt");
-        std::fs::write(&path, "b\n\na\r\nb\n页").unwrap();
+        std::fs::write(&path, "\u{feff}b\n\na\r\nb\n页").unwrap();
         let ids = IdList::read(&path, 1 << 10).unwrap();
         assert_eq!((ids.len(), ids.repeated()), (3, 1));
         assert!(["b", "a", "页"].into_iter().all(|id| ids.place(id).is_some()));
@@ -154,6 +161,9 @@ mod tests {
         found[ids.place("a").unwrap()] = false;
         let error = ids.missing(&found, "not found").to_string();
         assert!(error.ends_with("ids.txt:3: not found: found \"a\""), "{error}");
+        std::fs::write(&path, b"a\n\x1f\x8b\n").unwrap();
+        let error = each_id(&path, |..| Ok(())).unwrap_err().to_string();
+        assert!(error.contains("ids.txt:2: a line is no id"), "{error}");
     }
 
     #[test]
