@@ -162,7 +162,7 @@ mod tests {
         let error = ids.missing(&found, "not found").to_string();
         assert!(error.ends_with("ids.txt:3: not found: found \"a\""), "{error}");
         std::fs::write(&path, b"a\n\x1f\x8b\n").unwrap();
-        let error = each_id(&path, |..| Ok(())).unwrap_err().to_string();
+        let error = each_id(&path, |_, _| Ok(())).unwrap_err().to_string();
         assert!(error.contains("ids.txt:2: a line is no id"), "{error}");
     }
 
