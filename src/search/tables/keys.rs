@@ -1,8 +1,8 @@
 //! Keys of a batch in memory: which numbers have a key?
 //!
 //! The keys of a store stream past those of a batch, and most of them are no key of the batch. So a key is first looked up in
-//! a bitmap, which stays in the cache: low bits choose a word, of which it has two bits (Putze, Sanders and Singler,
-//! "Cache-, Hash- and Space-Efficient Bloom Filters", WEA 2007). One in a hundred passes by chance. Then it is looked up among the
+//! a bitmap, which stays in the cache: low bits choose a word, of which it has three bits (Putze, Sanders and Singler,
+//! "Cache-, Hash- and Space-Efficient Bloom Filters", WEA 2007). One in three hundred passes by chance. Then it is looked up among the
 //! sorted keys, in a range that its highest bits give.
 
 pub const KEY_BYTES: usize = 5;
@@ -52,11 +52,11 @@ pub fn entry(key: u64, number: u32) -> u64 {
     key << NUMBER_BITS | u64::from(number)
 }
 
-/// Where a bitmap of so many words, a power of two, has a key: the word, and two bits of it.
+/// Where a bitmap of so many words, a power of two, has a key: the word, and three bits of it.
 #[inline]
 fn bits_of(key: u64, words: usize) -> (usize, u64) {
     let bit = |shift: u32| 1 << (key >> (KEY_BITS - shift) & 63);
-    ((key >> SAME_BITS) as usize & (words - 1), bit(6) | bit(12))
+    ((key >> SAME_BITS) as usize & (words - 1), bit(6) | bit(12) | bit(18))
 }
 
 impl Keys {
