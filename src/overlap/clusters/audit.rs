@@ -4,12 +4,12 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::changes::CHANGES;
 use super::clustering::{Clustering, Previous};
 use super::found::{Clusters, differs};
-use super::link::Link;
-use super::method::Method;
-use super::row::{CHANGES, CLUSTERS, SIZES};
-use super::state::{Member, StateRow, damaged};
+use super::lists::{CLUSTERS, SIZES};
+use super::source::Method;
+use super::state::{Link, Member, StateRow, damaged};
 use crate::error::{At, Result};
 use crate::output::{Lock, Staging};
 use crate::results::{ResultFormat, ResultReader};

@@ -10,14 +10,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::names::each_with_page;
 use super::page::Page;
-use super::row::{CHANGES, change_columns};
 use super::state::{ClusterState, Member, Named};
 use crate::error::Result;
 use crate::output::Staging;
-use crate::results::{ResultFile, ResultFormat};
+use crate::results::{ResultColumn, ResultFile, ResultFormat, Values};
 use crate::runs::{Record, SortSpace, Sorter, allocated, next_if};
+
+pub(super) const CHANGES: &str = "changes";
 
 /// A page that comes into a cluster or goes. Ordered as the table is.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -74,14 +74,19 @@ pub(super) fn write_changes(
     drop(renumbered);
     let mut changes = space.sorter();
     for (state, moves, diff) in [(before, go, -1), (after, come, 1)] {
-        each_with_page(
-            state,
+        state.each_with_page(
             moves,
             |it| it.cluster,
             |it, named| changes.push(Change { cluster: named.id.clone(), page: it.page, diff }),
         )?;
     }
-    let mut table = ResultFile::create(staging, format, CHANGES, &change_columns())?;
+    let columns = [
+        ResultColumn::new("cluster", Values::Names).ascending(),
+        ResultColumn::new("member", Values::Text),
+        ResultColumn::new("diff", Values::Change),
+        ResultColumn::new("day", Values::Day).or_null(),
+    ];
+    let mut table = ResultFile::create(staging, format, CHANGES, &columns)?;
     let mut count = 0;
     let mut changes = changes.sorted()?.peekable();
     while let Some(change) = changes.next() {

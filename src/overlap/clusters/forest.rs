@@ -42,36 +42,7 @@ impl Forest {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-
-    /// The smallest page that each page can reach, by search.
-    fn reached(pages: u32, links: &[(u32, u32)]) -> Vec<u32> {
-        let mut least: Vec<u32> = (0..pages).collect();
-        loop {
-            let before = least.clone();
-            for &(one, other) in links {
-                let low = least[one as usize].min(least[other as usize]);
-                (least[one as usize], least[other as usize]) = (low, low);
-            }
-            if before == least {
-                return least;
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn roots_are_those_of_the_components(
-            links in prop::collection::vec((0_u32..60, 0_u32..60), 0..80),
-        ) {
-            let mut forest = Forest::of(60);
-            links.iter().for_each(|&(one, other)| forest.join(one, other));
-            let roots: Vec<u32> = (0..60).map(|page| forest.root(page)).collect();
-            prop_assert_eq!(roots, reached(60, &links));
-        }
-    }
 
     #[test]
     fn chains_in_any_direction_take_linear_time() {

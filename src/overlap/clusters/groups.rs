@@ -9,9 +9,10 @@
 //! component 0  0  0  0  0      2 and 3 are one page
 //! ```
 
+use roaring::RoaringBitmap;
+
 use super::forest::Forest;
-use super::method::Method;
-use super::row_set::RowSet;
+use super::source::Method;
 use super::state::ClusterState;
 use crate::error::{Error, Kind, Result};
 
@@ -22,17 +23,21 @@ pub(super) struct Groups {
     pub(super) links: u64,
     pub(super) verdicts: u64,
     /// The pages that were dropped, and those that they are duplicates of.
-    pub(super) dropped: RowSet,
-    pub(super) centres: RowSet,
+    pub(super) dropped: RoaringBitmap,
+    pub(super) centres: RoaringBitmap,
     /// A page of each tree of links.
-    pub(super) roots: RowSet,
+    pub(super) roots: RoaringBitmap,
 }
 
 impl Groups {
     /// Finds the clusters. `versions` are the pages whose id is that of the page before.
-    pub(super) fn of(state: &ClusterState, versions: &RowSet, method: Method) -> Result<Groups> {
+    pub(super) fn of(
+        state: &ClusterState,
+        versions: &RoaringBitmap,
+        method: Method,
+    ) -> Result<Groups> {
         let (mut links, mut verdicts) = (0, 0);
-        let (mut dropped, mut centres) = (RowSet::default(), RowSet::default());
+        let (mut dropped, mut centres) = (RoaringBitmap::new(), RoaringBitmap::new());
         let mut forest = Forest::of(state.members);
         for link in state.links()? {
             let link = link?;
@@ -48,10 +53,9 @@ impl Groups {
             }
         }
         let rows = || 0..state.members;
-        let mut roots = RowSet::default();
-        roots.extend(rows().filter(|&row| forest.root(row) == row));
+        let roots = rows().filter(|&row| forest.root(row) == row).collect();
         if method == Method::Components {
-            rows().filter(|&row| versions.contains(row)).for_each(|row| forest.join(row - 1, row));
+            versions.iter().for_each(|row| forest.join(row - 1, row));
         }
         let mut names: Vec<u32> = rows().map(|row| forest.root(row)).collect();
         drop(forest);
@@ -64,7 +68,11 @@ impl Groups {
     }
 }
 
-fn name_by_kept(trees: &mut [u32], dropped: &RowSet, versions: &RowSet) -> Result<()> {
+fn name_by_kept(
+    trees: &mut [u32],
+    dropped: &RoaringBitmap,
+    versions: &RoaringBitmap,
+) -> Result<()> {
     const NONE: u32 = u32::MAX;
     let mut kept = vec![NONE; trees.len()];
     let mut first = 0;

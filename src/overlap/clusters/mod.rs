@@ -4,19 +4,18 @@
 //! days and says of each page which cluster it is in. There are two [`Method`]s: stars follow the verdicts, and
 //! components follow all matches.
 //!
-//! The state of a clustering is its pages and links, sorted. A day is merged with the state of the day before in one pass, and
-//! the clusters are found anew from all links, so they are those of all days at once: from nothing is a merge with nothing.
+//! The state of a clustering is its pages and links, sorted. A day is sorted together with the state of the day before, and
+//! the clusters are found anew from all links, so they are those of all days at once.
 //!
 //! ```text
 //! state of the day before -+
-//! sources                 -+-> numbering -> links.bin -> groups (forest) -> pages.bin -> changes, lists, describe
+//! sources                 -+-> numbering -> links.bin -> groups (forest) -> pages.bin -> changes, lists, found
 //! ```
 //!
-//! - `page`, `link`, `method`: the nouns. `state`: pages and links in files. `row`: the columns of the lists.
-//! - `source`: the matches of an output. `removed`: ids that leave. `numbering`: pages become rows.
-//! - `groups`: which pages are one cluster. `forest`: union-find.
-//! - `names`: ids in place of rows. `changes`: what differs between two states. `lists`: clusters.tsv and sizes.tsv.
-//! - `describe`, `found`: sizes, and how wide the largest clusters are.
+//! - `state`: pages and links in files. `source`: the matches of an output. `removed`: ids that leave.
+//! - `numbering`: pages become rows. `groups`: which pages are one cluster. `forest`: union-find.
+//! - `changes`: what differs between two states. `lists`: clusters.tsv and sizes.tsv.
+//! - `found`: sizes, and how wide the largest clusters are.
 //! - `audit`: all is made from the state again, and compared.
 //!
 //! May import everything up to `matches`. Start with [`Clustering::write`].
@@ -37,19 +36,13 @@
 mod audit;
 mod changes;
 mod clustering;
-mod describe;
 mod forest;
 mod found;
 mod groups;
-mod link;
 mod lists;
-mod method;
-mod names;
 mod numbering;
 mod page;
 mod removed;
-mod row;
-mod row_set;
 mod source;
 mod state;
 
@@ -58,10 +51,8 @@ mod tests;
 
 pub use audit::ClusterAudit;
 pub use clustering::{Clustering, Previous};
-pub use describe::{LargeCluster, SizeRange};
 pub use forest::Forest;
-pub use found::Clusters;
-pub use method::Method;
+pub use found::{Clusters, LargeCluster, SizeRange};
 pub use page::PageDay;
 pub use removed::RemovedIds;
-pub use source::Source;
+pub use source::{Method, Source};

@@ -1,29 +1,28 @@
-//! Gives pages numbers: those of a state and those of new links, in one pass over both in the order of pages. The number
-//! of a page is its row in the next state.
+//! Gives pages numbers: those of a state and those of new matches, in their order. The number of a page is its row in the next
+//! state.
 //!
 //! ```text
-//! new links   0: c-a   1: d-c          ends, sorted   a (0, existing)   c (0, new)   c (1, existing)   d (1, new)
-//! state       a   b                    pages          a = 0   b = 1   c = 2   d = 3
-//!                                      links          0: 2-0   1: 3-2
+//! state       row 0: a   row 1: b
+//! matches     0: c-a   1: d-c
+//! mentions    a (row 0)   a (existing of 0)   b (row 1)   c (new of 0)   c (existing of 1)   d (new of 1)
+//! pages       a = 0   b = 1   c = 2   d = 3
+//! links       0: 2-0   1: 3-2
 //! ```
 //!
-//! Numbers keep the order, so the links of the state need no sort. Those of new links are sorted to disk by page, and back
-//! by link; of a page of the state four bytes are in memory, however many there are.
+//! All is sorted on disk, by page and then by link. In memory are four bytes of each page of the state.
 
-use std::iter::{self, Peekable};
+use std::iter;
 
+use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
 
 use super::found::differs;
-use super::link::Link;
-use super::method::Method;
 use super::page::Page;
 use super::removed::RemovedIds;
-use super::row_set::RowSet;
-use super::source::{Met, Source};
-use super::state::{ClusterState, Member};
+use super::source::{Met, Method, Source};
+use super::state::{ClusterState, Link};
 use crate::error::{Error, Kind, Result};
-use crate::runs::{Record, SortSpace, SortedRecords, Sorter, allocated, next_if};
+use crate::runs::{Record, SortSpace, SortedRecords, Sorter, allocated};
 
 /// In place of the number of a page that leaves.
 const GONE: u32 = u32::MAX;
@@ -32,33 +31,44 @@ pub(super) struct Numbered {
     pub(super) pages: SortedRecords<Page>,
     pub(super) count: u32,
     /// The pages whose id is that of the page before.
-    pub(super) versions: RowSet,
+    pub(super) versions: RoaringBitmap,
+    /// Those of the state that count still, and the new ones. There may be several between two pages.
     pub(super) links: SortedRecords<Link>,
-    pub(super) renumbered: Vec<u32>,
 }
 
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Mention {
+    page: Page,
+    by: Mentioned,
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum Mentioned {
+    /// By this row of the state.
+    Row(u32),
+    End(End),
+}
+
+/// An end of a new link. The new page comes first.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct End {
-    page: Page,
     link: u64,
     detail: Detail,
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct NumberedEnd {
-    link: u64,
-    detail: Detail,
-    row: u32,
-}
-
-/// Which end it is. The new one comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum Detail {
     New { apart: u32, is_verdict: bool },
     Existing,
 }
 
-impl Record for End {
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct NumberedEnd {
+    end: End,
+    row: u32,
+}
+
+impl Record for Mention {
     fn bytes(&self) -> usize {
         size_of::<Self>() + allocated(&self.page.id)
     }
@@ -75,140 +85,110 @@ pub(super) fn number(
     removed: &RemovedIds,
     space: SortSpace<'_>,
 ) -> Result<Numbered> {
-    let ends = ends(sources, method, removed, space)?;
-    let mut numbering = Numbering {
-        standing: Box::new(before.map(ClusterState::pages).transpose()?.into_iter().flatten()),
-        ends: ends.sorted()?.peekable(),
-        staying: before.map(|before| staying(before, removed)).transpose()?.flatten(),
-        old: None,
-        numbered: space.sorter(),
-        renumbered: Vec::new(),
-        last: String::new(),
-        count: 0,
-        versions: RowSet::default(),
+    let mut mentions = space.sorter();
+    mention_matches(sources, method, removed, space, &mut mentions)?;
+    let mut renumbered = match before {
+        Some(before) => mention_state(before, removed, &mut mentions)?,
+        None => Vec::new(),
     };
-    numbering.advance()?;
-    let pages = SortedRecords::through_disk(space.folder, &mut numbering)?;
-    let Numbering { numbered, renumbered, count, versions, .. } = numbering;
-    if let Some(before) = before.filter(|before| before.members as usize != renumbered.len()) {
-        let error = differs("members", &before.folder);
-        return Err(error.expected(renumbered.len()).found(before.members));
+    let (mut pages, mut ends) = (space.sorter(), space.sorter());
+    let mut versions = RoaringBitmap::new();
+    let (mut count, mut last) = (0_u32, None::<Page>);
+    for mention in mentions.sorted()? {
+        let Mention { page, by } = mention?;
+        if last.as_ref() != Some(&page) {
+            if last.is_some_and(|last| last.id == page.id) {
+                versions.insert(count);
+            }
+            count = count.checked_add(1).ok_or_else(too_many)?;
+            pages.push(page.clone())?;
+            last = Some(page);
+        }
+        let row = count - 1;
+        match by {
+            Mentioned::Row(old) => renumbered[old as usize] = row,
+            Mentioned::End(end) => ends.push(NumberedEnd { end, row })?,
+        }
     }
-    Ok(Numbered { pages, count, versions, links: links(numbered, space)?, renumbered })
+    let mut links = space.sorter();
+    for link in before.map(ClusterState::links).transpose()?.into_iter().flatten() {
+        let link = link?;
+        let [new, existing] = [link.new, link.existing].map(|row| renumbered[row as usize]);
+        if new != GONE && existing != GONE {
+            links.push(Link { new, existing, ..link })?;
+        }
+    }
+    link_ends(ends, &mut links)?;
+    Ok(Numbered { pages: pages.sorted()?, count, versions, links: links.sorted()? })
 }
 
-fn ends(
+fn mention_matches(
     sources: &[Source],
     method: Method,
-    removed: &RemovedIds,
+    RemovedIds(removed): &RemovedIds,
     space: SortSpace<'_>,
-) -> Result<Sorter<End>> {
-    let mut ends = space.sorter();
-    let mut count = 0;
+    mentions: &mut Sorter<Mention>,
+) -> Result<()> {
+    let mut link = 0;
     for source in sources {
         source.each_match(method, space, &mut |met: Met<'_>| {
-            if removed.contains(met.new) || removed.contains(met.existing) {
+            let Met { new, existing, day, apart, is_verdict } = met;
+            if removed.contains(new) || removed.contains(existing) {
                 return Ok(());
             }
-            let Met { new, existing, day, apart, is_verdict } = met;
-            let page = |id: &str, day| Page { id: id.to_owned(), day };
-            let link = count;
-            count += 1;
-            let detail = Detail::New { apart, is_verdict };
-            ends.push(End { page: page(new, source.day), link, detail })?;
-            ends.push(End { page: page(existing, day), link, detail: Detail::Existing })
+            let mut mention = |id: &str, day, detail| {
+                let page = Page { id: id.to_owned(), day };
+                mentions.push(Mention { page, by: Mentioned::End(End { link, detail }) })
+            };
+            mention(new, source.day, Detail::New { apart, is_verdict })?;
+            mention(existing, day, Detail::Existing)?;
+            link += 1;
+            Ok(())
         })?;
     }
-    Ok(ends)
+    Ok(())
 }
 
-/// The pages of a state that have a link with none of the `removed` ids; none if all have.
-fn staying(state: &ClusterState, removed: &RemovedIds) -> Result<Option<RowSet>> {
-    if removed.is_empty() {
-        return Ok(None);
+/// Mentions the pages of a state that have a link with none of the `removed` ids. There is room for the number of each page in what it gives.
+fn mention_state(
+    state: &ClusterState,
+    RemovedIds(removed): &RemovedIds,
+    mentions: &mut Sorter<Mention>,
+) -> Result<Vec<u32>> {
+    let (mut gone, mut linked) = (RoaringBitmap::new(), RoaringBitmap::new());
+    if !removed.is_empty() {
+        for (row, member) in (0..).zip(state.pages()?) {
+            if removed.contains(&member?.page.id) {
+                gone.insert(row);
+            }
+        }
+        for link in state.links()? {
+            let pages = link.map(|link| [link.new, link.existing])?;
+            if !pages.iter().any(|&page| gone.contains(page)) {
+                linked.extend(pages);
+            }
+        }
     }
-    let (mut gone, mut linked) = (RowSet::default(), RowSet::default());
+    let mut renumbered = Vec::new();
     for (row, member) in (0..).zip(state.pages()?) {
-        if removed.contains(&member?.page.id) {
-            gone.insert(row);
+        renumbered.push(GONE);
+        let page = member?.page;
+        if removed.is_empty() || linked.contains(row) {
+            mentions.push(Mention { page, by: Mentioned::Row(row) })?;
         }
     }
-    for link in state.links()? {
-        let pages = link.map(|link| [link.new, link.existing])?;
-        if !pages.iter().any(|&page| gone.contains(page)) {
-            linked.extend(pages);
-        }
+    if renumbered.len() != state.members as usize {
+        let error = differs("members", &state.folder);
+        return Err(error.expected(renumbered.len()).found(state.members));
     }
-    Ok(Some(linked))
+    Ok(renumbered)
 }
 
-struct Numbering {
-    standing: Box<dyn Iterator<Item = Result<Member>>>,
-    old: Option<Page>,
-    staying: Option<RowSet>,
-    renumbered: Vec<u32>,
-    ends: Peekable<SortedRecords<End>>,
-    numbered: Sorter<NumberedEnd>,
-    last: String,
-    count: u32,
-    versions: RowSet,
-}
-
-impl Numbering {
-    fn advance(&mut self) -> Result<()> {
-        self.old = self.standing.next().transpose()?.map(|member| member.page);
-        Ok(())
-    }
-
-    fn take(&mut self) -> Result<Option<Page>> {
-        loop {
-            let new = match self.ends.peek() {
-                Some(Ok(end)) => Some(&end.page),
-                Some(Err(error)) => return Err(error.clone()),
-                None => None,
-            };
-            let Some(page) = self.old.as_ref().into_iter().chain(new).min().cloned() else {
-                return Ok(None);
-            };
-            let row = self.count;
-            let mut stays = false;
-            while let Some(end) = next_if(&mut self.ends, |end| end.page == page)? {
-                let End { link, detail, .. } = end;
-                self.numbered.push(NumberedEnd { link, detail, row })?;
-                stays = true;
-            }
-            if self.old.as_ref() == Some(&page) {
-                let old = self.renumbered.len() as u32;
-                stays |= self.staying.as_ref().is_none_or(|staying| staying.contains(old));
-                self.renumbered.push(if stays { row } else { GONE });
-                self.advance()?;
-            }
-            if stays {
-                self.count = self.count.checked_add(1).ok_or_else(too_many)?;
-                if row > 0 && self.last == page.id {
-                    self.versions.insert(row);
-                }
-                self.last.clone_from(&page.id);
-                return Ok(Some(page));
-            }
-        }
-    }
-}
-
-impl Iterator for Numbering {
-    type Item = Result<Page>;
-
-    fn next(&mut self) -> Option<Result<Page>> {
-        self.take().transpose()
-    }
-}
-
-fn links(ends: Sorter<NumberedEnd>, space: SortSpace<'_>) -> Result<SortedRecords<Link>> {
-    let mut links = space.sorter();
+fn link_ends(ends: Sorter<NumberedEnd>, links: &mut Sorter<Link>) -> Result<()> {
     let mut ends = ends.sorted()?;
     while let (Some(new), Some(existing)) = (ends.next(), ends.next()) {
-        let (NumberedEnd { row: new, detail, .. }, existing) = (new?, existing?.row);
-        let Detail::New { apart, is_verdict } = detail else {
+        let (NumberedEnd { row: new, end }, existing) = (new?, existing?.row);
+        let Detail::New { apart, is_verdict } = end.detail else {
             return Err(Error::new(Kind::Internal, "a link has lost one of its ends"));
         };
         if new == existing {
@@ -217,47 +197,26 @@ fn links(ends: Sorter<NumberedEnd>, space: SortSpace<'_>) -> Result<SortedRecord
         }
         links.push(Link { new, existing, apart, is_verdict })?;
     }
-    links.sorted()
+    Ok(())
 }
 
-/// All links in order, one between two pages: those of the state `before` that count still, and the new ones.
-pub(super) fn all_links(
-    before: Option<&ClusterState>,
-    renumbered: Vec<u32>,
-    new: SortedRecords<Link>,
-) -> Result<impl Iterator<Item = Result<Link>>> {
-    let standing = before.map(ClusterState::links).transpose()?.into_iter().flatten();
-    let standing = standing.filter_map(move |link| match link {
-        Ok(link) => {
-            let [new, existing] = [link.new, link.existing].map(|row| renumbered[row as usize]);
-            (new != GONE && existing != GONE).then_some(Ok(Link { new, existing, ..link }))
-        }
-        error => Some(error),
-    });
-    let mut links = merged(standing, new).peekable();
-    Ok(iter::from_fn(move || {
+/// The links in order, of several between two pages one: the least distance, and whether one of them is the verdict.
+pub(super) fn distinct(links: SortedRecords<Link>) -> impl Iterator<Item = Result<Link>> {
+    let mut links = links.peekable();
+    iter::from_fn(move || {
         let mut link = match links.next()? {
             Ok(link) => link,
             error => return Some(error),
         };
-        while let Some(Ok(other)) =
-            links.next_if(|next| next.as_ref().is_ok_and(|next| next.is_between_those_of(&link)))
-        {
-            link.merge(other);
+        let Link { new, existing, .. } = link;
+        let is_same = |next: &Result<Link>| {
+            next.as_ref().is_ok_and(|next| (next.new, next.existing) == (new, existing))
+        };
+        while let Some(Ok(other)) = links.next_if(is_same) {
+            link.apart = link.apart.min(other.apart);
+            link.is_verdict |= other.is_verdict;
         }
         Some(Ok(link))
-    }))
-}
-
-fn merged<T: Ord>(
-    one: impl Iterator<Item = Result<T>>,
-    other: impl Iterator<Item = Result<T>>,
-) -> impl Iterator<Item = Result<T>> {
-    let (mut one, mut other) = (one.peekable(), other.peekable());
-    iter::from_fn(move || match (one.peek(), other.peek()) {
-        (Some(Ok(first)), Some(Ok(second))) if second < first => other.next(),
-        (Some(_), _) => one.next(),
-        (None, _) => other.next(),
     })
 }
 

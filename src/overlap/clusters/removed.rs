@@ -1,16 +1,15 @@
 //! Ids whose pages leave a clustering.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::document::each_id;
 use crate::error::{Error, Kind, Result};
 use crate::store::Digest;
 
-/// A set of ids, in order.
+/// A set of ids.
 #[derive(Debug, Default)]
-pub struct RemovedIds {
-    ids: Vec<String>,
-}
+pub struct RemovedIds(pub(super) BTreeSet<String>);
 
 impl RemovedIds {
     /// Reads a list, one id a line in any order. Blank lines are ignored. The set takes at most about `memory_bytes`.
@@ -18,10 +17,8 @@ impl RemovedIds {
     /// # Errors
     /// [`Kind::BadData`] if a line is no id; [`Kind::Usage`] if the list needs more memory.
     pub fn read(path: &Path, memory_bytes: u64) -> Result<RemovedIds> {
-        let (mut ids, mut bytes) = (Vec::new(), 0);
-        each_id(path, |line, id| {
-            let id = str::from_utf8(id)
-                .map_err(|_| Error::new(Kind::BadData, "an id is not UTF-8").at(path).line(line))?;
+        let (mut ids, mut bytes) = (BTreeSet::new(), 0);
+        each_id(path, |_, id| {
             bytes += (size_of::<String>() + id.len()) as u64;
             if bytes > memory_bytes {
                 return Err(Error::new(Kind::Usage, "the list of ids needs too much memory")
@@ -30,34 +27,21 @@ impl RemovedIds {
                     .help("allow more memory")
                     .setting("memory"));
             }
-            ids.push(id.to_owned());
+            ids.insert(String::from_utf8_lossy(id).into_owned());
             Ok(())
         })?;
-        Ok(RemovedIds::of(ids))
-    }
-
-    fn of(mut ids: Vec<String>) -> RemovedIds {
-        ids.sort_unstable();
-        ids.dedup();
-        RemovedIds { ids }
+        Ok(RemovedIds(ids))
     }
 
     /// The digest of the set.
     pub fn digest(&self) -> Digest {
-        Digest::of(self.ids.join("\n").as_bytes())
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.ids.is_empty()
-    }
-
-    pub(super) fn contains(&self, id: &str) -> bool {
-        self.ids.binary_search_by(|own| own.as_str().cmp(id)).is_ok()
+        let ids: Vec<&str> = self.0.iter().map(String::as_str).collect();
+        Digest::of(ids.join("\n").as_bytes())
     }
 }
 
 impl<'a> FromIterator<&'a str> for RemovedIds {
     fn from_iter<I: IntoIterator<Item = &'a str>>(ids: I) -> RemovedIds {
-        RemovedIds::of(ids.into_iter().map(str::to_owned).collect())
+        RemovedIds(ids.into_iter().map(str::to_owned).collect())
     }
 }

@@ -1,19 +1,35 @@
-//! The matches of one output of a join, read back.
+//! The matches of one output of a join, read back: all of them, or those that the verdicts name.
 
 use std::iter::Peekable;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::method::Method;
 use super::page::PageDay;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, named};
 use crate::matches::{MATCHES, RECRAWL, VERDICTS};
 use crate::results::ResultReader;
 use crate::runs::{Record, SortSpace, SortedRecords, allocated, next_if};
 
 /// The word in place of a day, where both pages are of one batch.
 const BATCH: &str = "batch";
+
+/// Which pages are one cluster, and what its id is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Method {
+    /// A kept page and all its duplicates. Where that page was itself dropped, on its
+    /// own day, its verdict is followed. The id is that of the kept page. Versions of one id that were kept
+    /// on several days are one cluster.
+    #[default]
+    Star,
+    /// All pages that a chain of matches connects. Versions of one id count as connected. The id is the
+    /// smallest of its members.
+    Components,
+}
+
+named!(pub Method { Star = "star", Components = "components" } or "not a method of clustering");
 
 /// An output folder whose files were checked, and the day of its batch.
 #[derive(Clone, Debug)]

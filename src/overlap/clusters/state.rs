@@ -17,12 +17,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::link::Link;
 use super::page::Page;
 use crate::error::{At, Error, Kind, Result};
 use crate::frames::{FrameFile, Magic};
 use crate::output::{Staging, Sum};
-use crate::runs::{Record, RecordReader, allocated, write_records};
+use crate::runs::{Record, RecordReader, Sorter, allocated, next_if, write_records};
 
 pub(super) type Named = (String, Sum);
 
@@ -38,6 +37,19 @@ impl Record for Member {
         size_of::<Self>() + allocated(&self.page.id)
     }
 }
+
+/// A match between two pages, by their rows. Ordered by both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Link {
+    pub(super) new: u32,
+    pub(super) existing: u32,
+    /// The distance of both, in bits.
+    pub(super) apart: u32,
+    /// Whether it is the verdict: `new` was dropped as a duplicate of `existing`.
+    pub(super) is_verdict: bool,
+}
+
+impl Record for Link {}
 
 pub(super) trait StateRow: Record {
     const FILE: &str;
@@ -105,6 +117,24 @@ impl ClusterState {
 
     pub(super) fn links(&self) -> Result<StateRows<Link>> {
         StateRows::open(self)
+    }
+
+    /// Calls `take` with each of the records and the page that it names by a row: all pages are passed once, beside records
+    /// in the order of these rows.
+    pub(super) fn each_with_page<R: Record>(
+        &self,
+        records: Sorter<R>,
+        row_of: impl Fn(&R) -> u32,
+        mut take: impl FnMut(R, &Page) -> Result<()>,
+    ) -> Result<()> {
+        let mut records = records.sorted()?.peekable();
+        for (row, member) in (0..).zip(self.pages()?) {
+            let page = member?.page;
+            while let Some(record) = next_if(&mut records, |it| row_of(it) == row)? {
+                take(record, &page)?;
+            }
+        }
+        Ok(())
     }
 }
 

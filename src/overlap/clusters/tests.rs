@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::{ClusterAudit, Clustering, Clusters, Method, PageDay, Previous, RemovedIds, Source};
+use super::{ClusterAudit, Clustering, Clusters, Method, PageDay, Previous, Source};
 use crate::error::{Kind, Result};
 use crate::output::{Lock, Staging};
 
@@ -235,10 +235,7 @@ fn changes_by_definition(before: &[Row], after: &[Row]) -> Vec<String> {
 }
 
 fn clustering(sources: Vec<Source>, method: Method, previous: Option<Previous>) -> Clustering {
-    let removed = RemovedIds::default();
-    let format = Default::default();
-    let (writes_lists, memory_bytes) = (true, 1 << 20);
-    Clustering { method, sources, previous, removed, writes_lists, format, memory_bytes }
+    Clustering { previous, memory_bytes: 1 << 20, ..Clustering::new(method, sources) }
 }
 
 fn page(id: &str, of: u8) -> Page {
