@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use minijinja::context;
+use minijinja::value::Serde;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::bar::{Bar, bars};
-use super::html;
+use super::html::{self, bars};
 use super::made::Made;
 use super::parameters::Parameters;
 use crate::clusters::{Clusters, Method, SizeRange};
@@ -53,19 +54,6 @@ impl ClusterReport {
     }
 }
 
-/// What `clusters.html` draws, beside the report itself.
-#[derive(Serialize)]
-struct ClusterPage<'a> {
-    report: &'a ClusterReport,
-    found: &'a Clusters,
-    /// The last day, or the name of the output if no day is known.
-    name: String,
-    place: &'a str,
-    sizes: Vec<Bar>,
-    listed: bool,
-    changes: &'a str,
-}
-
 impl Made for ClusterReport {
     const JOB: Option<&str> = Some(ClusterReport::MADE_BY);
 
@@ -85,14 +73,18 @@ impl Made for ClusterReport {
         let (place, found) = (html::place(&self.run), &self.found);
         let folder = Path::new(place).file_name().unwrap_or(place.as_ref()).to_string_lossy();
         let day = self.days.last().filter(|day| !day.is_empty());
-        let page = ClusterPage {
-            report: self,
-            found,
-            name: day.cloned().unwrap_or_else(|| folder.into_owned()),
+        let sizes = found.sizes.iter().map(|&SizeRange { from, to, clusters }| {
+            let name = if from == to { from.to_string() } else { format!("{from} to {to}") };
+            (name, "", u128::from(clusters))
+        });
+        let page = context! {
+            report => Serde(self),
+            found => Serde(found),
+            name => day.cloned().unwrap_or_else(|| folder.into_owned()),
             place,
-            sizes: bars(found.sizes.iter().map(sized).collect(), found.clusters.into()),
-            listed: found.file_of("clusters").is_some(),
-            changes: found.file_of("changes").unwrap_or_default(),
+            sizes => bars(sizes.collect(), found.clusters.into()),
+            listed => found.file_of("clusters").is_some(),
+            changes => found.file_of("changes").unwrap_or_default(),
         };
         html::page("clusters.html", page)
     }
@@ -117,10 +109,4 @@ fn warning(method: Method, found: &Clusters) -> Option<String> {
         "components join what stars keep apart: {stars} stars in {clusters} clusters{of_which}{}",
         examples.join(", ")
     ))
-}
-
-fn sized(range: &SizeRange) -> (String, &'static str, u128) {
-    let SizeRange { from, to, clusters } = *range;
-    let name = if from == to { from.to_string() } else { format!("{from} to {to}") };
-    (name, "", u128::from(clusters))
 }

@@ -5,16 +5,17 @@
 //! a share of duplicates or of unreadable records that is 10 points away, 2 points more of lost text, or a join that takes
 //! three times as long and longer than a minute.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_128;
 
-use super::contained_text::{ContainedText, DayText};
 use super::join_report::Report;
 use super::made::Made;
-use super::verdicts::folder;
+use super::verdicts::{each_contained, folder};
 use crate::error::{At, Error, Kind, Named, Result};
-use crate::matches::Lost;
+use crate::matches::{Lost, each_replaced};
 
 const BEFORE: usize = 28;
 const LEAST: usize = 3;
@@ -62,8 +63,7 @@ impl History {
             }
             days.append(&mut found);
         }
-        let texts: Vec<DayText<'_>> = days.iter().map(|(folder, day)| day.text(folder)).collect();
-        let contained_text = ContainedText::of(&texts)?;
+        let contained_text = ContainedText::of(&days)?;
         let days = days.into_iter().map(|(_, day)| day).collect();
         Ok(History { contained_text, ..History::of(days) })
     }
@@ -96,22 +96,72 @@ impl DayFigures {
         }
     }
 
-    fn text<'a>(&'a self, folder: &'a Path) -> DayText<'a> {
-        DayText {
-            folder,
-            day: &self.name,
-            pages: self.kept + self.dropped,
-            lost: self.lost,
-            replaces: self.replaced.is_some_and(|count| count > 0),
-        }
-    }
-
     fn duplicates(&self) -> f64 {
         share(self.dropped, self.kept + self.dropped)
     }
 
     fn unreadable(&self) -> f64 {
         share(self.quarantined, self.read)
+    }
+}
+
+/// What the kept pages contain of the text of all pages that were read, estimated from what each day says that it lost.
+///
+/// The text of a page is its 3-word shingles, and each page counts by itself. A kept page contains its own text. Of a dropped
+/// page the day's [`Lost`] says what the kept page lacks. A page of the store that was replaced counts as a page of the
+/// mean length, of which its successor lacks what `replaced` tells; so does a page that was dropped as its duplicate before, which the successor contains
+/// at worst to the product of two shares. It is another share than that
+/// of the distinct shingles of all pages, in which a page that comes again each day counts once.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ContainedText {
+    /// The 3-word shingles of all pages, each page by itself.
+    pub runs: u64,
+    /// The share of them that the kept pages contain, by estimate.
+    pub containment: f64,
+    pub replaced: u64,
+    /// How many dropped pages are contained only through a page that was replaced after them.
+    pub through_replaced: u64,
+}
+
+impl ContainedText {
+    /// The same of the days with these outputs; none if one of them does not tell how much it lost.
+    fn of(days: &[(PathBuf, DayFigures)]) -> Result<Option<ContainedText>> {
+        let (mut runs, mut lost, mut pages) = (0, 0.0, 0);
+        for (_, day) in days {
+            let judged = day.kept + day.dropped;
+            let Some(of_day) = day.lost.filter(|it| it.shingles > 0 || judged == 0) else {
+                return Ok(None);
+            };
+            runs += of_day.shingles;
+            lost += of_day.share * of_day.dropped_shingles as f64;
+            pages += judged;
+        }
+        if runs == 0 {
+            return Ok(None);
+        }
+        let mean = runs as f64 / pages.max(1) as f64;
+        // Of each replaced page what its successor lacks.
+        let mut lacking: HashMap<(u128, String), f64> = HashMap::new();
+        for (folder, _) in days.iter().filter(|(_, day)| day.replaced.is_some_and(|it| it > 0)) {
+            each_replaced(folder, |id, day, _, containment| {
+                lacking.insert((xxh3_128(id.as_bytes()), day.to_string()), 1.0 - containment);
+                Ok(())
+            })?;
+        }
+        lost += mean * lacking.values().sum::<f64>();
+        let mut through_replaced = 0;
+        for (folder, day) in days.iter().filter(|_| !lacking.is_empty()) {
+            each_contained(folder, |_, of, _| {
+                let held = if of.against == "batch" { day.name.clone() } else { of.against };
+                if let Some(share) = lacking.get(&(xxh3_128(of.id.as_bytes()), held)) {
+                    through_replaced += 1;
+                    lost += mean * share;
+                }
+            })?;
+        }
+        let replaced = lacking.len() as u64;
+        let containment = ((1.0 - lost / runs as f64).max(0.0) * 1e4).round() / 1e4;
+        Ok(Some(ContainedText { runs, containment, replaced, through_replaced }))
     }
 }
 

@@ -6,9 +6,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use minijinja::value::Serde;
-use minijinja::{Environment, UndefinedBehavior, Value};
-use serde::Serialize;
+use minijinja::{Environment, UndefinedBehavior, Value, context};
 use serde_json::json;
 
 use super::seal::damaged;
@@ -116,7 +114,7 @@ pub(super) fn check_drawing(
     Err(error.expected(format_args!("{expected:.200}")).found(format_args!("{found:.200}")))
 }
 
-pub(super) fn page(template: &str, context: impl Serialize) -> String {
+pub(super) fn page(template: &str, context: Value) -> String {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.add_filter("thousands", thousands);
@@ -124,9 +122,18 @@ pub(super) fn page(template: &str, context: impl Serialize) -> String {
         environment.add_template(name, text).expect("the templates can be parsed");
     }
     let template = environment.get_template(template).expect("the template is there");
-    template
-        .render(Value::from(Serde(context)))
-        .expect("the context has what the template asks for")
+    template.render(context).expect("the context has what the template asks for")
+}
+
+/// The bars of a diagram. Each has a name, a class that gives it a colour (`kept`, `dropped`, `other` or nothing), and a count of the `whole`. Its
+/// width is in percent of the longest one.
+pub(super) fn bars(counts: Vec<(String, &'static str, u128)>, whole: u128) -> Vec<Value> {
+    let most = counts.iter().map(|(_, _, count)| *count).max().unwrap_or(0);
+    let bar = |(name, class, count)| {
+        let [share, width] = [whole, most].map(|all| percent(count, all));
+        context! { name, class, count, share, width }
+    };
+    counts.into_iter().map(bar).collect()
 }
 
 /// `count` of `whole` in percent, with one digit after the point; 0 of nothing.

@@ -3,64 +3,16 @@
 use std::cmp::Reverse;
 use std::path::Path;
 
+use minijinja::context;
+use minijinja::value::Serde;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::bar::{Bar, bars};
-use super::html::{self, percent};
+use super::html::{self, bars, percent};
 use crate::matches::{DroppedExample, DroppedPages, Lost, Outcome, is_cut};
 use crate::store::RecordCounts;
 
 const DAYS: usize = 10;
-
-/// What `join.html` draws, beside the report itself.
-#[derive(Serialize)]
-struct JoinPage<R> {
-    report: R,
-    name: String,
-    place: String,
-    dropped_share: String,
-    /// The least containment of all dropped pages, in percent.
-    least: Option<String>,
-    lost: Option<LostShares>,
-    funnel: Vec<Bar>,
-    distances: Vec<Bar>,
-    /// The dropped pages by the day of the kept page.
-    against: Vec<Bar>,
-    more_days: usize,
-    containment: Vec<Bar>,
-    hosts: Vec<Bar>,
-    examples: Vec<Example>,
-    has_differences: bool,
-    seconds: Vec<Phase>,
-}
-
-#[derive(Serialize)]
-struct LostShares {
-    share: String,
-}
-
-/// A dropped page, and the page that it is a duplicate of.
-#[derive(Serialize)]
-struct Example {
-    pages: [ExamplePage; 2],
-    against: String,
-    distance: u32,
-    containment: String,
-    difference: Value,
-}
-
-#[derive(Serialize)]
-struct ExamplePage {
-    is_link: bool,
-    id: String,
-}
-
-#[derive(Serialize)]
-struct Phase {
-    name: String,
-    seconds: String,
-}
 
 /// Draws the `report` of the output at `place`, with its counts and what is lost, and with what it says of how it was `run`.
 pub(super) fn drawn(
@@ -77,28 +29,27 @@ pub(super) fn drawn(
     let hosts = outcome.dropped_hosts.iter().flatten();
     let hosts = hosts.map(|of| (of.host.clone(), "dropped", of.pages.into()));
     let examples = outcome.dropped_examples.iter().flatten().enumerate();
-    let page = JoinPage {
-        report,
-        name: name.into_owned(),
-        place: place.to_string_lossy().into_owned(),
-        dropped_share: percent(outcome.duplicates().into(), batch.fingerprinted.into()),
-        least: outcome.dropped_examples.iter().flatten().next().and_then(least),
-        lost: lost.map(shares_of),
-        funnel: bars(funnel(batch, outcome, run), batch.read.into()),
-        distances: bars(distances.collect(), outcome.distances.values().sum()),
-        against: bars(against, outcome.duplicates().into()),
+    let examples = examples.map(|(at, dropped)| example(dropped, &run["differences"][at]));
+    let page = context! {
+        report => Serde(report),
+        name,
+        place => place.to_string_lossy(),
+        dropped_share => percent(outcome.duplicates().into(), batch.fingerprinted.into()),
+        // The least containment of all dropped pages, in percent.
+        least => outcome.dropped_examples.iter().flatten().next().and_then(least),
+        lost => lost.map(|it| context! { share => percent((it.share * 1e4) as u128, 10_000) }),
+        funnel => bars(funnel(batch, outcome, run), batch.read.into()),
+        distances => bars(distances.collect(), outcome.distances.values().sum()),
+        // The dropped pages by the day of the kept page.
+        against => bars(against, outcome.duplicates().into()),
         more_days,
-        containment: bars(containments(&dropped), outcome.duplicates().into()),
-        hosts: bars(hosts.collect(), outcome.duplicates().into()),
-        examples: examples.map(|(at, dropped)| example(dropped, &run["differences"][at])).collect(),
-        has_differences: run["differences"].is_array(),
-        seconds: phases(&run["seconds"]),
+        containment => bars(containments(&dropped), outcome.duplicates().into()),
+        hosts => bars(hosts.collect(), outcome.duplicates().into()),
+        examples => examples.collect::<Vec<_>>(),
+        has_differences => run["differences"].is_array(),
+        seconds => phases(&run["seconds"]),
     };
     html::page("join.html", page)
-}
-
-fn shares_of(lost: &Lost) -> LostShares {
-    LostShares { share: percent((lost.share * 1e4) as u128, 10_000) }
 }
 
 /// The containment of the first example, which loses most of all dropped pages, in percent: rounded down, since it is a bound.
@@ -139,19 +90,18 @@ fn containments(dropped: &DroppedPages) -> Vec<(String, &'static str, u128)> {
     containment.collect()
 }
 
-fn example(dropped: &DroppedExample, difference: &Value) -> Example {
+fn example(dropped: &DroppedExample, difference: &Value) -> minijinja::Value {
     let DroppedExample { id, of, distance, against, containment } = dropped;
     let page = |id: &String| {
         let is_url = ["http://", "https://"].iter().any(|scheme| id.starts_with(scheme));
-        let is_link = is_url && !is_cut(id);
-        ExamplePage { is_link, id: id.clone() }
+        context! { id, is_link => is_url && !is_cut(id) }
     };
-    Example {
-        pages: [id, of].map(page),
-        against: against.clone(),
-        distance: *distance,
-        containment: containment.map(|containment| format!("{containment:.4}")).unwrap_or_default(),
-        difference: difference.clone(),
+    context! {
+        pages => [id, of].map(page).to_vec(),
+        against,
+        distance,
+        containment => containment.map(|it| format!("{it:.4}")).unwrap_or_default(),
+        difference => Serde(difference),
     }
 }
 
@@ -182,13 +132,12 @@ fn funnel(
     all.map(|(name, class, count)| (name.to_owned(), class, u128::from(count))).collect()
 }
 
-fn phases(seconds: &Value) -> Vec<Phase> {
-    let seconds = seconds.as_object().into_iter().flatten();
+fn phases(seconds: &Value) -> Vec<minijinja::Value> {
     let phase = |(name, seconds): (&String, &Value)| {
         let seconds = format!("{:.3}", seconds.as_f64()?);
-        Some(Phase { name: name.clone(), seconds })
+        Some(context! { name, seconds })
     };
-    seconds.filter_map(phase).collect()
+    seconds.as_object().into_iter().flatten().filter_map(phase).collect()
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::html;
 use super::join_page;
-use super::later_days::{LaterDays, dropped_after};
 use super::made::Made;
 use super::parameters::Parameters;
 use super::seal::damaged;
@@ -16,10 +15,11 @@ use crate::document::PageKey;
 use crate::error::Result;
 use crate::fingerprint::Stamp;
 use crate::join::Proof;
-use crate::matches::{Lost, Outcome};
+use crate::matches::{Lost, Outcome, VERDICTS};
 use crate::output::Sum;
 use crate::passages::DayPassagesFound;
-use crate::store::{Day, Digest, RecordCounts};
+use crate::results::ResultReader;
+use crate::store::{Day, Digest, RecordCounts, Version};
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -93,6 +93,51 @@ impl Made for Report {
     fn files(&self) -> &BTreeMap<String, Sum> {
         &self.outcome.files
     }
+}
+
+/// The later days that the store held when a day was joined. Pages of that day were dropped as duplicates of pages that were crawled
+/// after them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LaterDays {
+    pub days: u64,
+    pub first: Day,
+    pub last: Day,
+    pub dropped: u64,
+}
+
+impl LaterDays {
+    /// The days of `version` after `day`, whose verdicts are in the folder `output`; none if the version holds no later day.
+    pub fn of(version: &Version, day: Day, output: &Path) -> Result<Option<LaterDays>> {
+        let entries = version.entries();
+        let later = &entries[entries.partition_point(|entry| entry.day <= day)..];
+        let (Some(first), Some(last)) = (later.first(), later.last()) else { return Ok(None) };
+        let dropped = dropped_after(output, day)?;
+        let days = later.len() as u64;
+        Ok(Some(LaterDays { days, first: first.day, last: last.day, dropped }))
+    }
+
+    /// The days, as a sentence names them.
+    pub fn named(&self) -> String {
+        let LaterDays { days, first, last, .. } = self;
+        match days {
+            1 => first.to_string(),
+            2 => format!("{first} and {last}"),
+            _ => format!("{days} days from {first} to {last}"),
+        }
+    }
+}
+
+/// How many pages the verdicts in the folder `output` drop as duplicates of pages of days after `day`.
+fn dropped_after(output: &Path, day: Day) -> Result<u64> {
+    let mut verdicts = ResultReader::of(output, VERDICTS)?;
+    let mut dropped = 0;
+    while let Some(row) = verdicts.next_row()? {
+        // A page of the batch itself is dropped against `batch`, which is no day.
+        let against = row.split('\t').nth(4).and_then(|against| against.parse::<Day>().ok());
+        dropped += u64::from(against.is_some_and(|against| against > day));
+    }
+    Ok(dropped)
 }
 
 /// The counts of the records that a batch was made from, as a parameter.

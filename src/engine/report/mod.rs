@@ -9,14 +9,11 @@
 //! - `join_page`, `days_page`, `pairs_page`: drawn for people, by the templates in `html`.
 //! - `readmission`: dropped pages for which no kept page is left.
 //! - `copies`: how many pages the days have dropped as duplicates of a page ([`Copies`]).
-//! - `later_days`: what a day that was run late found in the store ([`LaterDays`]).
 //! - `verdicts`: the verdict on one page ([`verdict`]), and all matches ([`each_match`]).
 //!
 //! Imports `join`, and what `join` imports. Start with [`Made`].
 
-mod bar;
 mod cluster_report;
-mod contained_text;
 mod copies;
 mod days_page;
 mod existing;
@@ -24,7 +21,6 @@ mod history;
 mod html;
 mod join_page;
 mod join_report;
-mod later_days;
 mod made;
 mod pairs_page;
 mod parameters;
@@ -34,12 +30,10 @@ mod search_report;
 mod verdicts;
 
 pub use cluster_report::ClusterReport;
-pub use contained_text::ContainedText;
 pub use copies::{Copies, CopyCount};
 pub use existing::{existing, refuse_strangers};
-pub use history::{DayFigures, History, no_output, outputs};
-pub use join_report::{Report, records};
-pub use later_days::LaterDays;
+pub use history::{ContainedText, DayFigures, History, no_output, outputs};
+pub use join_report::{LaterDays, Report, records};
 pub use made::Made;
 pub use pairs_page::{Run, pairs_page};
 pub use parameters::{Parameters, RECRAWLED, format, format_parameter, made_otherwise};

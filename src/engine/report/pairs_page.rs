@@ -1,7 +1,9 @@
 //! Pairs of pages side by side, drawn for people who judge whether a pair is one page.
 
+use minijinja::context;
+use minijinja::value::Serde;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::html;
 
@@ -16,11 +18,13 @@ pub struct Run {
 /// pairs were seen of it, and those that are shown, as `sample` finds them.
 pub fn pairs_page(title: &str, groups: &[Value]) -> String {
     let version = env!("CARGO_PKG_VERSION");
-    html::page("pairs.html", json!({ "version": version, "title": title, "groups": groups }))
+    html::page("pairs.html", context! { version, title, groups => Serde(groups) })
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -106,44 +106,40 @@ impl Outputs {
                 dropped += 1;
                 each(successors.follow(page), how)
             })?;
-            if let (Some(1..), Some(by_day)) = (report.outcome.replaced, report.day) {
-                let by_key = decides_by_key(report);
-                each_replaced(output, |id, day, by, containment| {
-                    let (day, against) = (Some(day), Some(by_day));
-                    let is_lost = by_key && containment < 1.0;
-                    let page = Dropped { id, day, of: by, against, is_lost };
-                    each(successors.follow(page), GaveWay::Replaced)
-                })?;
-            }
             if dropped != report.outcome.dropped {
                 let what = "the verdicts drop another number of pages than the report says";
                 let error = Error::new(Kind::BadData, what).at(path);
                 return Err(error.expected(report.outcome.dropped).found(dropped));
             }
         }
-        Ok(())
+        self.each_replaced(|page| each(successors.follow(page), GaveWay::Replaced))
     }
 
     fn successors(&self) -> Result<Successors> {
         let mut successors = HashMap::new();
-        for (output, report) in &self.0 {
-            let (Some(1..), Some(by_day)) = (report.outcome.replaced, report.day) else { continue };
-            let by_key = decides_by_key(report);
-            each_replaced(output, |id, day, by, containment| {
-                let lacks_text = by_key && containment < 1.0;
-                let successor = (by.to_owned(), by_day, lacks_text);
+        self.each_replaced(|Dropped { id, day, of, against, is_lost }| {
+            if let (Some(day), Some(by_day)) = (day, against) {
+                let successor = (of.to_owned(), by_day, is_lost);
                 successors.insert((xxh3_128(id.as_bytes()), day), successor);
-                Ok(())
-            })?;
-        }
+            }
+            Ok(())
+        })?;
         Ok(Successors { successors, outputs: self.0.len() })
     }
-}
 
-/// Whether the newest page of a key took the place of the others.
-fn decides_by_key(report: &Report) -> bool {
-    let recrawled = report.parameters.get(RECRAWLED);
-    recrawled.is_some_and(|it| *it == Recrawled::Newest.to_string())
+    /// Calls `each` with the replaced pages, each with the page that took its place.
+    fn each_replaced(&self, mut each: impl FnMut(Dropped<'_>) -> Result<()>) -> Result<()> {
+        for (output, report) in &self.0 {
+            let (Some(1..), Some(_)) = (report.outcome.replaced, report.day) else { continue };
+            let recrawled = report.parameters.get(RECRAWLED);
+            let by_key = recrawled.is_some_and(|it| *it == Recrawled::Newest.to_string());
+            each_replaced(output, |id, day, of, containment| {
+                let is_lost = by_key && containment < 1.0;
+                each(Dropped { id, day: Some(day), of, against: report.day, is_lost })
+            })?;
+        }
+        Ok(())
+    }
 }
 
 struct Successors {

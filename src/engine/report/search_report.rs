@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use minijinja::context;
+use minijinja::value::Serde;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -84,7 +86,7 @@ impl<F: Searched> Made for SearchReport<F> {
 
     fn drawn(&self) -> String {
         let place = html::place(&self.run);
-        html::page(F::PAGE, serde_json::json!({ "report": self, "place": place }))
+        html::page(F::PAGE, context! { report => Serde(self), place })
     }
 
     fn files(&self) -> &BTreeMap<String, Sum> {
