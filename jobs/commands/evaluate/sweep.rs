@@ -3,10 +3,10 @@
 
 use std::path::PathBuf;
 
-use dupsieve::rooms::evaluate::choice::cheapest;
+use dupsieve::rooms::evaluate::planted::summary::Band;
 use dupsieve::rooms::evaluate::planted::{PlantedEvaluation, PlantedScores};
 use dupsieve::rooms::evaluate::{
-    Band, LONGEST_PAGE, MemoryMeter, NearMethod, PageSample, SampledPage,
+    LONGEST_PAGE, MemoryMeter, NearMethod, PageSample, SampledPage, cheapest,
 };
 use dupsieve::rooms::synthetic::Edit;
 use dupsieve::{Error, Kind, Result};
@@ -105,7 +105,7 @@ fn object(seen: u64, seed: u64, methods: &[NearMethod], scores: &PlantedScores) 
         json!({ "edit": edit.to_string(), "share": share, "copies": copies, "found": found })
     };
     let band = |band: Band| {
-        let Band { from, to, positives, found, .. } = band;
+        let Band { from, to, positives, found } = band;
         json!({ "from": from, "to": to, "positives": positives, "found": found })
     };
     let judged = methods.iter().enumerate().map(|(at, method)| {

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::{MemoryMeter, MethodTexts, NEAR_PAIR_BYTES, SampledPage};
+use super::{MemoryMeter, MethodTexts, SampledPage};
 use crate::error::Result;
 use crate::fingerprint::ShingleSet;
 use crate::fingerprint::check::word_shingles;
@@ -19,6 +19,9 @@ pub(super) const WHOLE: f64 = 0.9;
 
 /// The share from which a page that stays should have gone.
 const MISSED: f64 = 0.95;
+
+/// How much memory a near pair takes in the lists that hold it. They may be half empty.
+const NEAR_PAIR_BYTES: u64 = 96;
 
 /// What `work` makes of consecutive documents, by so many threads.
 pub(super) fn in_parts<T: Send>(
@@ -203,15 +206,21 @@ mod tests {
         NearMethod { name: String::new(), recipe, distance: 64, confirm }
     }
 
+    /// What these methods lose of the pages, and the sets of these.
+    fn judged(methods: &[NearMethod], memory: u64) -> Result<(Vec<Loss>, Vec<ShingleSet>)> {
+        let pages = pages();
+        let mut texts = MethodTexts::new(methods)?;
+        pages.iter().try_for_each(|page| texts.add(&page.text))?;
+        let sets = run_sets(&pages, 2, &mut MemoryMeter::new(1 << 20))?;
+        let losses = losses(&texts, methods.len(), &sets, 2, MemoryMeter::new(memory))?;
+        Ok((losses, sets))
+    }
+
     #[test]
     fn a_page_goes_if_a_page_that_stays_holds_it_and_what_is_lost_is_exact() {
-        let pages = pages();
         let methods = [method(Some("containment:0.9")), method(None)];
-        let mut texts = MethodTexts::new(&methods).unwrap();
-        pages.iter().for_each(|page| texts.add(&page.text).unwrap());
-        let mut memory = MemoryMeter::new(1 << 20);
-        let sets = run_sets(&pages, 2, &mut memory).unwrap();
-        let [held, near] = losses(&texts, 2, &sets, 2, memory).unwrap().try_into().unwrap();
+        let (losses, sets) = judged(&methods, 1 << 20).unwrap();
+        let [held, near] = losses.try_into().unwrap();
         // The longer page holds the page and its copy. The definition of what could go says the same.
         let goes: Vec<_> = held.dropped.iter().map(|it| (it.page, it.of, it.containment)).collect();
         assert_eq!(goes, [(0, 1, 1.0), (3, 1, 1.0)]);
@@ -234,17 +243,12 @@ mod tests {
 
     #[test]
     fn what_stays_beside_a_page_that_holds_it_is_missed() {
-        let pages = pages();
         // Within no bits only the copy is near.
         let methods = [NearMethod { distance: 0, ..method(None) }];
-        let mut texts = MethodTexts::new(&methods).unwrap();
-        pages.iter().for_each(|page| texts.add(&page.text).unwrap());
-        let mut memory = MemoryMeter::new(1 << 20);
-        let sets = run_sets(&pages, 1, &mut memory).unwrap();
-        let loss = &losses(&texts, 1, &sets, 1, memory).unwrap()[0];
+        let loss = &judged(&methods, 1 << 20).unwrap().0[0];
         // The copy goes. The page stays, though the longer page has all of it.
         assert_eq!(loss.dropped.iter().map(|it| (it.page, it.of)).collect::<Vec<_>>(), [(3, 0)]);
         assert_eq!((&loss.could_go[..], &loss.missed[..]), (&[0, 3][..], &[0][..]));
-        assert!(losses(&texts, 1, &sets, 1, MemoryMeter::new(10)).is_err());
+        assert!(judged(&methods, 10).is_err());
     }
 }

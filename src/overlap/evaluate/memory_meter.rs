@@ -2,9 +2,6 @@
 
 use crate::error::{Error, Kind, Result};
 
-/// How much memory a near pair takes in the lists that hold it. They may be half empty.
-pub const NEAR_PAIR_BYTES: u64 = 96;
-
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryMeter {
     allowed: u64,

@@ -21,10 +21,8 @@
 //! # Ok::<(), dupsieve_base::Error>(())
 //! ```
 
-pub mod choice;
 pub mod planted;
 
-mod bands;
 mod columns;
 mod labels;
 mod loss;
@@ -34,11 +32,10 @@ mod page_sample;
 mod pairs;
 mod scores;
 
-pub use bands::{BANDS, Band};
 pub use labels::Labels;
 pub use loss::{DroppedPage, Loss};
-pub use memory_meter::{MemoryMeter, NEAR_PAIR_BYTES};
+pub use memory_meter::MemoryMeter;
 pub use method::{MethodTexts, NearMethod};
 pub use page_sample::{LONGEST_PAGE, PageSample, SampledPage};
 pub use pairs::Pairs;
-pub use scores::Scores;
+pub use scores::{Scores, cheapest};

@@ -16,7 +16,7 @@ pub struct SampledPage {
     pub text: Box<str>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct PageSample {
     seed: u64,
     most_pages: usize,
@@ -31,16 +31,7 @@ pub struct PageSample {
 
 impl PageSample {
     pub fn new(seed: u64, most_pages: usize, most_bytes: usize) -> PageSample {
-        PageSample {
-            seed,
-            most_pages,
-            most_bytes,
-            kept: BTreeMap::new(),
-            bytes: 0,
-            end: None,
-            seen: 0,
-            too_long: 0,
-        }
+        PageSample { seed, most_pages, most_bytes, ..PageSample::default() }
     }
 
     /// Offers a page. Of pages with one id, the sample takes the longest. So what an id takes of the room

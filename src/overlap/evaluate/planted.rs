@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::loss::{Loss, WHOLE, in_parts, losses, run_sets};
 use super::{MemoryMeter, MethodTexts, NearMethod, SampledPage};
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::features::words::han_share;
 use crate::fingerprint::ShingleSet;
 use crate::fingerprint::check::word_shingles;
@@ -31,13 +31,7 @@ const ALIKE: f64 = 0.3;
 
 const LENDERS: usize = 16;
 
-/// The most methods that are judged at once: one bit for each.
-pub const MOST_METHODS: usize = 32;
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FoundBy(u32);
-
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PlantedPair {
     pub page: u32,
     pub edit: Edit,
@@ -45,16 +39,25 @@ pub struct PlantedPair {
     pub strength: usize,
     /// The share of one of both that the other one has; the greater of both shares.
     pub containment: f64,
-    /// The methods by which one of both goes.
-    pub found_by: FoundBy,
-    /// The methods by which one of both goes of which the other one lacks more than a tenth.
-    pub lost_by: FoundBy,
+    /// For each method, the share of the one that goes that the other one has; none if both stay.
+    pub goes: Vec<Option<f64>>,
 }
 
 impl PlantedPair {
     #[must_use]
     pub fn can_go(&self) -> bool {
         self.containment >= WHOLE
+    }
+
+    #[must_use]
+    pub fn is_found_by(&self, method: usize) -> bool {
+        self.goes[method].is_some()
+    }
+
+    /// Whether one goes of which the other one lacks more than a tenth.
+    #[must_use]
+    pub fn is_lost_by(&self, method: usize) -> bool {
+        self.goes[method].is_some_and(|containment| containment < WHOLE)
     }
 }
 
@@ -75,28 +78,11 @@ pub struct PlantedScores {
     pub without_fingerprint: u64,
 }
 
-impl FoundBy {
-    #[must_use]
-    pub fn contains(self, method: usize) -> bool {
-        self.0 >> method & 1 == 1
-    }
-
-    fn of(methods: usize, is_near: impl Fn(usize) -> bool) -> FoundBy {
-        let bit = |method| u32::from(is_near(method)) << method;
-        FoundBy((0..methods).map(bit).sum())
-    }
-}
-
 impl<'a> PlantedEvaluation<'a> {
     pub fn scores(self, mut memory: MemoryMeter) -> Result<PlantedScores> {
-        if self.methods.len() > MOST_METHODS {
-            return Err(Error::new(Kind::Usage, "too many methods to judge at once")
-                .expected(format!("at most {MOST_METHODS}"))
-                .found(self.methods.len()));
-        }
         let sets = run_sets(self.pages, self.workers, &mut memory)?;
-        let pairs = (self.pages.len() * Edit::ALL.len() * size_of::<PlantedPair>()) as u64;
-        memory.take(pairs, "the planted copies")?;
+        let pair = size_of::<PlantedPair>() + self.methods.len() * size_of::<Option<f64>>();
+        memory.take((self.pages.len() * Edit::ALL.len() * pair) as u64, "the planted copies")?;
         let mut planted = Vec::new();
         let mut texts = MethodTexts::new(self.methods)?;
         memory.take(self.pages.len() as u64 * texts.bytes_each(), "what the methods keep")?;
@@ -138,7 +124,7 @@ impl<'a> PlantedEvaluation<'a> {
                 texts.truncate(1);
                 texts.add(&copy)?;
                 let [of_page, of_copy] = containment(&sets[at], &word_shingles(&copy));
-                let goes: Vec<Option<f64>> = (0..self.methods.len())
+                let goes = (0..self.methods.len())
                     .map(|method| match texts.coverages(method, 0, 1) {
                         Coverages { of_first: None, of_second: None } => None,
                         Coverages { of_first: Some(_), of_second: None } => Some(of_page),
@@ -148,17 +134,8 @@ impl<'a> PlantedEvaluation<'a> {
                         _ => Some(of_copy),
                     })
                     .collect();
-                let by = |goes_so: &dyn Fn(f64) -> bool| {
-                    FoundBy::of(goes.len(), |method| goes[method].is_some_and(goes_so))
-                };
-                planted.push(PlantedPair {
-                    page: at as u32,
-                    edit,
-                    strength,
-                    containment: of_page.max(of_copy),
-                    found_by: by(&|_| true),
-                    lost_by: by(&|containment| containment < WHOLE),
-                });
+                let (page, containment) = (at as u32, of_page.max(of_copy));
+                planted.push(PlantedPair { page, edit, strength, containment, goes });
                 progress::tick(Activity::Working);
             }
             self.done.fetch_add(1, Ordering::Relaxed);

@@ -48,6 +48,17 @@ impl Scores {
     }
 }
 
+/// How much lower a cheaper method may score and still be recommended. Each preset costs several times as much
+/// as the one before, so it should find clearly more. Scores by a few hundred clusters vary by as much.
+const CLOSE: f64 = 0.05;
+
+/// Which method to use, by the scores of all, the cheapest first.
+#[must_use]
+pub fn cheapest(scores: &[f64]) -> usize {
+    let best = scores.iter().copied().fold(0.0, f64::max);
+    scores.iter().position(|&score| score >= best - CLOSE).unwrap_or(0)
+}
+
 pub(super) fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }

@@ -3,9 +3,20 @@
 use serde::Serialize;
 
 use super::{PlantedPair, PlantedScores};
-use crate::evaluate::bands::{Band, bands};
 use crate::evaluate::scores::share;
 use crate::synthetic::Edit;
+
+/// Where one band of similarity ends and the next one begins; the last one holds 1.
+const BANDS: [f64; 8] = [0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0];
+
+/// Pairs of a similarity from one number to below another one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Band {
+    pub from: f64,
+    pub to: f64,
+    pub positives: u64,
+    pub found: u64,
+}
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
@@ -37,20 +48,12 @@ impl Summary {
 }
 
 impl PlantedScores {
-    /// How many copies of this edit there are, and of how many of them and their pages a method drops one.
-    #[must_use]
-    pub fn of_edit(&self, method: usize, edit: Edit) -> (u64, u64) {
-        self.count(method, |pair| pair.edit == edit)
-    }
-
+    /// How many copies of this edit and strength there are, and of how many of them and their pages a method drops one.
     #[must_use]
     pub fn of_strength(&self, method: usize, edit: Edit, strength: usize) -> (u64, u64) {
-        self.count(method, |pair| (pair.edit, pair.strength) == (edit, strength))
-    }
-
-    fn count(&self, method: usize, counts: impl Fn(&PlantedPair) -> bool) -> (u64, u64) {
-        self.planted.iter().filter(|pair| counts(pair)).fold((0, 0), |(planted, found), pair| {
-            (planted + 1, found + u64::from(pair.found_by.contains(method)))
+        let is_of = |pair: &&PlantedPair| (pair.edit, pair.strength) == (edit, strength);
+        self.planted.iter().filter(is_of).fold((0, 0), |(planted, found), pair| {
+            (planted + 1, found + u64::from(pair.is_found_by(method)))
         })
     }
 
@@ -64,7 +67,21 @@ impl PlantedScores {
     /// Of how many planted pairs one page goes, by how much of the one the other one has. Bands without a pair are left out.
     #[must_use]
     pub fn bands(&self, method: usize) -> Vec<Band> {
-        bands(self.planted.iter().map(|pair| (pair.containment, pair.found_by.contains(method))))
+        let mut counts = [(0, 0); BANDS.len() - 1];
+        for pair in &self.planted {
+            let starts = &BANDS[1..BANDS.len() - 1];
+            let at = starts.partition_point(|&start| start <= pair.containment);
+            counts[at].0 += 1;
+            counts[at].1 += u64::from(pair.is_found_by(method));
+        }
+        let edges = BANDS.windows(2).zip(counts).filter(|(_, (positives, _))| *positives > 0);
+        let band = |(edge, (positives, found)): (&[f64], (u64, u64))| Band {
+            from: edge[0],
+            to: edge[1],
+            positives,
+            found,
+        };
+        edges.map(band).collect()
     }
 
     #[must_use]
@@ -73,12 +90,11 @@ impl PlantedScores {
         let count = |counts: &dyn Fn(&PlantedPair) -> bool| {
             self.planted.iter().filter(|pair| counts(pair)).count() as u64
         };
-        let goes = |pair: &PlantedPair| pair.found_by.contains(method);
-        let is_lost = |pair: &PlantedPair| pair.lost_by.contains(method);
+        let goes_safely = |pair: &PlantedPair| pair.is_found_by(method) && !pair.is_lost_by(method);
         Summary {
             copies: count(&|pair| pair.can_go()),
-            copies_dropped: count(&|pair| pair.can_go() && goes(pair) && !is_lost(pair)),
-            copies_lost: count(&is_lost),
+            copies_dropped: count(&|pair| pair.can_go() && goes_safely(pair)),
+            copies_lost: count(&|pair| pair.is_lost_by(method)),
             dropped: loss.dropped.len() as u64,
             over_tenth: loss.over_tenth(),
             lost: loss.lost(),
@@ -90,27 +106,25 @@ impl PlantedScores {
 
 #[cfg(test)]
 mod tests {
-    use super::super::FoundBy;
     use super::*;
     use crate::evaluate::loss::{DroppedPage, Loss};
 
     #[test]
     fn what_is_found_and_what_is_lost_is_counted() {
-        let pair = |edit, strength, containment, found, lost| PlantedPair {
+        let pair = |edit, strength, containment, goes| PlantedPair {
             page: 0,
             edit,
             strength,
             containment,
-            found_by: FoundBy(found),
-            lost_by: FoundBy(lost),
+            goes: vec![goes, None],
         };
         let planted = vec![
-            pair(Edit::Typo, 1, 0.95, 0b01, 0b00),
-            pair(Edit::Typo, 1, 0.95, 0b00, 0b00),
-            pair(Edit::Typo, 2, 0.9, 0b00, 0b00),
-            pair(Edit::Typo, 3, 0.5, 0b00, 0b00),
-            pair(Edit::Date, 0, 1.0, 0b01, 0b00),
-            pair(Edit::Template, 0, 0.4, 0b01, 0b01),
+            pair(Edit::Typo, 1, 0.95, Some(0.95)),
+            pair(Edit::Typo, 1, 0.95, None),
+            pair(Edit::Typo, 2, 0.9, None),
+            pair(Edit::Typo, 3, 0.5, None),
+            pair(Edit::Date, 0, 1.0, Some(0.9)),
+            pair(Edit::Template, 0, 0.4, Some(0.4)),
         ];
         let goes = |containment| DroppedPage { page: 0, of: 1, containment, runs: 10 };
         let could_go = vec![0, 1, 2];
@@ -119,7 +133,6 @@ mod tests {
         let losses = vec![first, Loss { could_go, ..Loss::default() }];
         let scores = PlantedScores { planted, losses, pages: 2, without_fingerprint: 0 };
         assert_eq!(scores.of_strength(0, Edit::Typo, 1), (2, 1));
-        assert_eq!(scores.of_edit(0, Edit::Typo), (4, 1));
         assert_eq!(scores.left_out(), 2 * 8 - 6);
         let found: Vec<_> =
             scores.bands(0).iter().map(|it| (it.from, it.positives, it.found)).collect();
