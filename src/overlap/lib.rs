@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! lsh::Bands -> candidates        clusters::Clustering -> members of all days
-//! passages::Windows -> passages   items::Items -> hits
+//! passages::PassageFinder -> passages   items::Items -> hits
 //! ```
 
 // What the front does not show has comments where its name does not say all.

@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::item::WORDS;
-use super::reference::Items;
+use super::reference::{Items, WORDS};
 use super::stretch::Stretch;
 use crate::error::Result;
 use crate::features::by_hash::{self, ByHash};

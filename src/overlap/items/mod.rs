@@ -9,7 +9,7 @@
 //! page ---> its shingles -----------------+
 //! ```
 //!
-//! - `item`: an item as its shingles. `reference`: all of them, and the index by which a page meets few.
+//! - `reference`: the items as their shingles, and the index by which a page meets few.
 //! - `finder`: what a worker does with a page. `stretch`: the best stretch among the places of an item's shingles.
 //! - `hits`: the tables that come of it.
 //!
@@ -30,7 +30,6 @@
 
 mod finder;
 mod hits;
-mod item;
 mod reference;
 mod stretch;
 #[cfg(test)]

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use super::item::Item;
+use super::reference::Item;
 
 /// The best stretch so far, while the shingles of an item are met in the order of the page.
 ///
 /// Only the shingles of one stretch are held, which has at most one and a half times the words of the item.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Stretch {
     width: usize,
     longest: usize,
@@ -30,11 +30,7 @@ impl Stretch {
             width: item.width(),
             longest: item.longest(),
             counts: vec![0; item.shingles.len()],
-            met: VecDeque::new(),
-            inside: 0,
-            shared: 0,
-            start: 0,
-            end: 0,
+            ..Stretch::default()
         }
     }
 

@@ -11,7 +11,7 @@ use super::shingle::Shingle;
 use super::space::Space;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::minhash::Permutations;
-pub use crate::tables::keys::KEY_BYTES;
+use crate::tables::keys::KEY_BYTES;
 
 /// Everything that decides the band keys of a document. Written as the family, bands and rows, then what is not
 /// as usual: `jaccard-14x8`, `jaccard-20x5,words:3,seed:7`, `euclidean-20x2,slot:0.5`.

@@ -51,7 +51,7 @@ mod tests;
 
 pub use crate::fingerprint::minhash::Permutations;
 pub use banding::{Areas, Banding};
-pub use bands::{Bands, KEY_BYTES};
+pub use bands::Bands;
 pub use bit_sampling::BitSampling;
 pub use family::Family;
 pub use hyperplanes::Hyperplanes;

@@ -97,16 +97,6 @@ mod tests {
             let least = hashes.windows(RUNS).map(|runs| *runs.iter().min().unwrap());
             prop_assert_eq!(anchors(&words), least.collect());
         }
-
-        #[test]
-        fn pages_that_share_a_passage_share_an_anchor(
-            passage in prop::collection::vec(any::<u32>(), LEAST_WORDS..80),
-            around in prop::collection::vec(prop::collection::vec(any::<u32>(), 0..90), 4),
-        ) {
-            let pages = [[&around[0][..], &passage, &around[1]].concat(), [&around[2][..], &passage, &around[3]].concat()];
-            let [one, other] = pages.map(|page| anchors(&page));
-            prop_assert!(!one.is_disjoint(&other));
-        }
     }
 
     #[test]

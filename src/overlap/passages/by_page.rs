@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::row::PassageRow;
+use super::naming::PassageRow;
 use crate::error::{At, Error, Kind, Result};
 use crate::frames::{self, FoundFrame, FrameFile};
 use crate::runs::{Record, Sorter};

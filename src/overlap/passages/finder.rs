@@ -9,7 +9,7 @@
 //!
 //! Each of the two sorts is done by all workers.
 
-use std::iter::Flatten;
+use std::iter::{Flatten, Peekable};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::vec;
@@ -20,7 +20,7 @@ use super::page_words::PageWords;
 use super::parted_sorter::PartedSorter;
 use super::windows::Windows;
 use crate::error::Result;
-use crate::runs::{Record, SortedRecords};
+use crate::runs::{Record, SortedRecords, next_if};
 
 /// A longest run of windows of a page that all stood at earlier places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -103,7 +103,7 @@ impl PassageFinder {
         words: &PageWords,
         mut is_wanted: impl FnMut(u128) -> bool,
     ) -> Result<()> {
-        let mut windows = self.windows();
+        let windows = self.windows();
         let size = windows.size();
         let mut taker = self.parts.taker();
         let mut taken = 0;
@@ -149,7 +149,7 @@ impl PassageFinder {
             taker.finish()
         })?;
         let repeated = repeated.each_sorted(Ok)?;
-        Ok(Passages { repeated: repeated.into_iter().flatten(), next: None })
+        Ok(Passages { repeated: repeated.into_iter().flatten().peekable() })
     }
 }
 
@@ -171,33 +171,31 @@ impl Window {
 #[derive(Debug)]
 pub struct Passages {
     /// Those of one window each.
-    repeated: Flatten<vec::IntoIter<SortedRecords<Passage>>>,
-    next: Option<Passage>,
+    repeated: Peekable<Flatten<vec::IntoIter<SortedRecords<Passage>>>>,
 }
 
 impl Iterator for Passages {
     type Item = Result<Passage>;
 
     fn next(&mut self) -> Option<Result<Passage>> {
-        let first = self.next.take().map(Ok).or_else(|| self.repeated.next())?;
-        let mut passage = match first {
+        let mut passage = match self.repeated.next()? {
             Ok(first) => first,
-            Err(error) => return Some(Err(error)),
+            error => return Some(error),
         };
         let windows = passage.words;
-        for window in &mut self.repeated {
-            let window = match window {
-                Ok(window) => window,
-                Err(error) => return Some(Err(error)),
+        loop {
+            let goes_on = |next: &Passage| {
+                let follows = next.word + windows == passage.word + passage.words + 1;
+                next.page == passage.page && follows
             };
-            let follows = window.word + windows == passage.word + passage.words + 1;
-            if window.page != passage.page || !follows {
-                self.next = Some(window);
-                break;
+            match next_if(&mut self.repeated, goes_on) {
+                Ok(Some(window)) => {
+                    passage.words += 1;
+                    passage.end = window.end;
+                }
+                Ok(None) => return Some(Ok(passage)),
+                Err(error) => return Some(Err(error)),
             }
-            passage.words += 1;
-            passage.end = window.end;
         }
-        Some(Ok(passage))
     }
 }

@@ -6,9 +6,8 @@
 //! - `page_words`: the words of a page, and where they stand. `windows`: the hash of each window, as words pass.
 //! - `finder`: the passages of pages, found by sorting windows, by all workers (`parted_sorter`). `window_filter`: which windows may be repeated.
 //! - `cut`: a text without its passages. `by_page`: the passages of each page.
-//! - `corpus_page`: a page of a corpus in keep order. `tables`: the passages of a corpus as a table. `row`: a row of it, read
-//!   back. `most`: those that most pages have.
-//! - `naming`: the ids of the pages, and the table.
+//! - `tables`: the passages of a corpus as a table. `most`: those that most pages have.
+//! - `naming`: the ids of the pages, and the rows of the table.
 //! - `anchors`: what pages that share a passage have in common. `over_days`: the passages of a day that stood in earlier days. `cost`: what
 //!   these take.
 //!
@@ -33,7 +32,6 @@
 
 mod anchors;
 mod by_page;
-mod corpus_page;
 mod cost;
 mod cut;
 mod finder;
@@ -42,7 +40,6 @@ mod naming;
 mod over_days;
 mod page_words;
 mod parted_sorter;
-mod row;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -51,14 +48,11 @@ mod windows;
 
 pub use anchors::{LEAST_WORDS, anchors_of};
 pub use by_page::PassagesByPage;
-pub use corpus_page::CorpusPage;
 pub use cost::PassageCost;
 pub use cut::{Cut, RepeatedText};
 pub use finder::{Passage, PassageFinder, Passages};
 pub use most::RepeatedPassage;
-pub use naming::NamedPassage;
+pub use naming::{NamedPassage, PassageRow, PassageRows};
 pub use over_days::{DayPassages, DayPassagesFound, KeptPages};
 pub use page_words::PageWords;
-pub use row::{PassageRow, PassageRows};
-pub use tables::{HostWords, PassageTables, PassagesFound};
-pub use windows::Windows;
+pub use tables::{CorpusPage, HostWords, PassageTables, PassagesFound};

@@ -1,4 +1,4 @@
-//! Passages of pages that are known by their numbers, as rows of the table with the ids of these pages.
+//! Passages of pages that are known by their numbers, as rows of the table with the ids of these pages; and these rows, read back.
 //!
 //! The ids are joined twice, in the order of the pages that have passages and of those where these stood first:
 //!
@@ -6,13 +6,15 @@
 //! passages by page -> ids -> by first page -> ids of these -> by id -> table
 //! ```
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use super::finder::{Passage, Passages};
 use crate::document::Position;
 use crate::error::{Error, Kind, Result};
 use crate::output::{Staging, Sum};
-use crate::results::{ResultColumn, ResultFile, ResultFormat, Values};
+use crate::results::{ResultColumn, ResultFile, ResultFormat, ResultReader, Values};
 use crate::runs::{Record, SortSpace, SortedRecords};
 use crate::store::Day;
 
@@ -114,7 +116,7 @@ pub(super) fn write_table(
 }
 
 /// The columns of the table, of a corpus and of a day alike.
-pub(super) fn columns() -> [ResultColumn; 7] {
+fn columns() -> [ResultColumn; 7] {
     [
         ResultColumn::new("id", Values::Text).ascending(),
         ResultColumn::new("begin", Values::Count),
@@ -124,6 +126,64 @@ pub(super) fn columns() -> [ResultColumn; 7] {
         ResultColumn::new("of_begin", Values::Count),
         ResultColumn::new("against", Values::Names),
     ]
+}
+
+/// A passage of a page, and where it stood first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PassageRow {
+    pub id: String,
+    /// Where it begins in the text of the page, in bytes.
+    pub begin: u32,
+    pub end: u32,
+    pub words: u32,
+    /// The page where its first window stood first.
+    pub of: String,
+    /// Where in the text of that page.
+    pub of_begin: u32,
+    /// The day of that page, or `batch`.
+    pub against: String,
+}
+
+/// The rows of the table of an output, by page and place.
+pub struct PassageRows(ResultReader);
+
+impl PassageRows {
+    /// Those of the output in this folder.
+    pub fn of(folder: &Path) -> Result<PassageRows> {
+        let reader = ResultReader::of(folder, "passages")?;
+        reader.expect_columns(columns().iter().map(|column| column.name))?;
+        Ok(PassageRows(reader))
+    }
+}
+
+impl Iterator for PassageRows {
+    type Item = Result<PassageRow>;
+
+    fn next(&mut self) -> Option<Result<PassageRow>> {
+        let row = match self.0.next_row() {
+            Ok(row) => row?,
+            Err(error) => return Some(Err(error)),
+        };
+        let read = PassageRow::read(row);
+        Some(read.ok_or_else(|| self.0.wrong("not a passage")))
+    }
+}
+
+impl PassageRow {
+    fn read(row: &str) -> Option<PassageRow> {
+        let values: Vec<&str> = row.split('\t').collect();
+        let [id, begin, end, words, of, of_begin, against] = values[..] else { return None };
+        let number = |value: &str| value.parse::<u32>().ok();
+        Some(PassageRow {
+            id: id.to_owned(),
+            begin: number(begin)?,
+            end: number(end)?,
+            words: number(words)?,
+            of: of.to_owned(),
+            of_begin: number(of_begin)?,
+            against: against.to_owned(),
+        })
+    }
 }
 
 /// Names, which are asked for in the order of their numbers.

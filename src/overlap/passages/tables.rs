@@ -8,19 +8,52 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::corpus_page::CorpusPage;
 use super::finder::{Passage, PassageFinder};
 use super::most::{Most, RepeatedPassage};
 use super::naming::{self, Name};
 use super::page_words::PageWords;
 use super::window_filter::WindowFilter;
-use crate::document::host;
+use crate::document::{Document, Position, host};
 use crate::error::{Error, Kind, Result};
+use crate::matches::{KeepOrder, Turn};
 use crate::output::{Staging, Sum};
 use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
 use crate::results::ResultFormat;
 use crate::runs::{Record, SortSpace, SortedRecords, Spool};
+
+/// A page of a corpus as its words, which is put in keep order. Pages of one id come in the order in which they are read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CorpusPage {
+    turn: Turn,
+    id: String,
+    position: Position,
+    /// Its words, as [`PageWords`] writes them.
+    words: Vec<u8>,
+}
+
+impl Record for CorpusPage {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.id.len() + self.words.len()
+    }
+}
+
+impl CorpusPage {
+    /// The page that this document is, with this text. `words` are a buffer.
+    pub fn of(
+        position: Position,
+        document: &Document<'_>,
+        text: &str,
+        keep: KeepOrder,
+        words: &mut PageWords,
+    ) -> Result<CorpusPage> {
+        words.take(text)?;
+        let mut row = Vec::new();
+        words.write(&mut row);
+        let turn = keep.turn(document.order.key(), words.hashes.len() as u64);
+        Ok(CorpusPage { turn, id: document.id.clone().into_owned(), position, words: row })
+    }
+}
 
 /// What was found, counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
