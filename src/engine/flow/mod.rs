@@ -22,7 +22,6 @@ mod findings;
 mod fingerprinting;
 mod gather;
 mod owners;
-mod places;
 mod portions;
 mod probe;
 mod processes;

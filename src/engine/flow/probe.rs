@@ -1,5 +1,6 @@
 //! What a worker does with a chunk: decode it, probe it, write the pairs to its ledger, send them on.
 
+use std::collections::HashMap;
 use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,13 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::chunks::Chunks;
 use super::dispatch::{UnitRunner, Yield};
 use super::findings::Findings;
-use super::places::Places;
 use super::sweep::Sweep;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::ledger::{Chunk, Finished, Ledger, Receipt};
 use crate::matches::{FingerprintIndex, KeepRank, KeyProbe, Pair, Place, Sieve};
-use crate::store::{Dated, KeyRange};
+use crate::store::{Dated, KeyRange, Shown};
 use crate::tables::{ArrangedBatch, Hit, MethodScratch, Probe, SelfJoin, SelfJoinScratch};
 use crate::work_queues::Claim;
 
@@ -52,6 +52,46 @@ impl<F: Fingerprint> Probing<F> {
         let of_batch: Vec<u64> = of_batch.map(u64::from).collect();
         let store = self.chunks.len() as u64 - of_batch.iter().sum::<u64>();
         iter::once(store).chain(of_batch).collect()
+    }
+}
+
+/// Which rows of the store a hit stands for: those that are shown, of all with its fingerprint.
+#[derive(Debug, Default)]
+struct Places {
+    /// For each segment that hides rows, which ones.
+    shown: Vec<Option<Shown>>,
+    /// What was found in this window, by segment and first row: many of the batch may be near one place.
+    found: HashMap<(u32, u64), Option<Place>>,
+    failure: Option<Error>,
+}
+
+impl Places {
+    fn new(store: &[Dated]) -> Places {
+        let shown = store.iter().map(|dated| dated.hides().then(|| dated.shown())).collect();
+        Places { shown, ..Places::default() }
+    }
+
+    fn begin(&mut self) {
+        self.found.clear();
+    }
+
+    /// Of `rows` rows with one fingerprint, from `row` on, those that are shown; none if none is.
+    #[inline]
+    fn shown(&mut self, segment: u32, row: u64, rows: u64) -> Option<Place> {
+        let Some(shown) = &mut self.shown[segment as usize] else {
+            return Some(Place::Store { segment, row, rows });
+        };
+        *self.found.entry((segment, row)).or_insert_with(|| match shown.among(row, rows) {
+            Ok(shown) => shown.map(|(row, rows)| Place::Store { segment, row, rows }),
+            Err(error) => {
+                self.failure.get_or_insert(error);
+                None
+            }
+        })
+    }
+
+    fn check(&mut self) -> Result<()> {
+        self.failure.take().map_or(Ok(()), Err)
     }
 }
 

@@ -82,6 +82,7 @@ pub(super) struct Acceptor {
     arrival: Condvar,
 }
 
+#[derive(Default)]
 pub(super) struct Arrivals {
     pub(super) step: Step,
     pub(super) state: State,
@@ -92,8 +93,9 @@ pub(super) struct Arrivals {
     refusals: BTreeSet<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum State {
+    #[default]
     Before,
     /// At the step, which the leader prepares. Nobody is let in.
     Preparing,
@@ -117,14 +119,7 @@ impl Acceptor {
     pub(super) fn new(topology: Topology, job: JobIdentity, secret: Secret) -> Acceptor {
         let arrived = (0..topology.processes).map(|_| None).collect();
         let runs = vec![None; topology.processes];
-        let arrivals = Mutex::new(Arrivals {
-            step: Step::default(),
-            state: State::Before,
-            arrived,
-            runs,
-            restarted: None,
-            refusals: BTreeSet::new(),
-        });
+        let arrivals = Mutex::new(Arrivals { arrived, runs, ..Arrivals::default() });
         Acceptor {
             topology,
             job,

@@ -29,7 +29,7 @@ pub(crate) struct Mesh {
 }
 
 /// What is known of a peer that has not arrived yet.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Awaited {
     /// How long this process has waited since the last sign of life.
     silent: Duration,
@@ -117,13 +117,7 @@ impl Mesh {
 
     fn awaited(&self) -> Vec<Awaited> {
         let answered = self.acceptor.arrivals().step.0 > 0;
-        let awaited = Awaited {
-            silent: Duration::ZERO,
-            answered,
-            was_restarted: false,
-            trouble: "no answer".into(),
-            refusal: None,
-        };
+        let awaited = Awaited { answered, trouble: "no answer".into(), ..Awaited::default() };
         vec![awaited; self.hosts.len()]
     }
 
@@ -236,13 +230,7 @@ mod tests {
 
     #[test]
     fn a_process_that_was_stopped_itself_counts_no_peer_as_lost() {
-        let mut peer = Awaited {
-            silent: Duration::ZERO,
-            answered: true,
-            was_restarted: false,
-            trouble: String::new(),
-            refusal: None,
-        };
+        let mut peer = Awaited { answered: true, ..Awaited::default() };
         let patience = Duration::from_secs(4);
         peer.waited(Duration::from_secs(3600), patience);
         assert_eq!(peer.silent, patience / 4);
