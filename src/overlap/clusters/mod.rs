@@ -12,8 +12,8 @@
 //! sources                 -+-> numbering -> links.bin -> groups (forest) -> pages.bin -> changes, lists, found
 //! ```
 //!
-//! - `state`: pages and links in files. `source`: the matches of an output. `removed`: ids that leave.
-//! - `numbering`: pages become rows. `groups`: which pages are one cluster. `forest`: union-find.
+//! - `state`: pages and links in files. `source`: the matches of an output.
+//! - `numbering`: pages become rows, and ids leave. `groups`: which pages are one cluster. `forest`: union-find.
 //! - `changes`: what differs between two states. `lists`: clusters.tsv and sizes.tsv.
 //! - `found`: sizes, and how wide the largest clusters are.
 //! - `audit`: all is made from the state again, and compared.
@@ -42,7 +42,6 @@ mod groups;
 mod lists;
 mod numbering;
 mod page;
-mod removed;
 mod source;
 mod state;
 
@@ -53,6 +52,6 @@ pub use audit::ClusterAudit;
 pub use clustering::{Clustering, Previous};
 pub use forest::Forest;
 pub use found::{Clusters, LargeCluster, SizeRange};
+pub use numbering::RemovedIds;
 pub use page::PageDay;
-pub use removed::RemovedIds;
 pub use source::{Method, Source};

@@ -11,18 +11,21 @@
 //!
 //! All is sorted on disk, by page and then by link. In memory are four bytes of each page of the state.
 
+use std::collections::BTreeSet;
 use std::iter;
+use std::path::Path;
 
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
 
 use super::found::differs;
 use super::page::Page;
-use super::removed::RemovedIds;
 use super::source::{Met, Method, Source};
 use super::state::{ClusterState, Link};
+use crate::document::each_id;
 use crate::error::{Error, Kind, Result};
 use crate::runs::{Record, SortSpace, SortedRecords, Sorter, allocated};
+use crate::store::Digest;
 
 /// In place of the number of a page that leaves.
 const GONE: u32 = u32::MAX;
@@ -53,13 +56,9 @@ enum Mentioned {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct End {
     link: u64,
-    detail: Detail,
-}
-
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-enum Detail {
-    New { apart: u32, is_verdict: bool },
-    Existing,
+    is_existing: bool,
+    apart: u32,
+    is_verdict: bool,
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -75,6 +74,45 @@ impl Record for Mention {
 }
 
 impl Record for NumberedEnd {}
+
+/// A set of ids whose pages leave a clustering.
+#[derive(Debug, Default)]
+pub struct RemovedIds(BTreeSet<String>);
+
+impl RemovedIds {
+    /// Reads a list, one id a line in any order. Blank lines are ignored. The set takes at most about `memory_bytes`.
+    ///
+    /// # Errors
+    /// [`Kind::BadData`] if a line is no id; [`Kind::Usage`] if the list needs more memory.
+    pub fn read(path: &Path, memory_bytes: u64) -> Result<RemovedIds> {
+        let (mut ids, mut bytes) = (BTreeSet::new(), 0);
+        each_id(path, |_, id| {
+            bytes += (size_of::<String>() + id.len()) as u64;
+            if bytes > memory_bytes {
+                return Err(Error::new(Kind::Usage, "the list of ids needs too much memory")
+                    .at(path)
+                    .expected(format_args!("at most {memory_bytes} bytes"))
+                    .help("allow more memory")
+                    .setting("memory"));
+            }
+            ids.insert(String::from_utf8_lossy(id).into_owned());
+            Ok(())
+        })?;
+        Ok(RemovedIds(ids))
+    }
+
+    /// The digest of the set.
+    pub fn digest(&self) -> Digest {
+        let ids: Vec<&str> = self.0.iter().map(String::as_str).collect();
+        Digest::of(ids.join("\n").as_bytes())
+    }
+}
+
+impl<'a> FromIterator<&'a str> for RemovedIds {
+    fn from_iter<I: IntoIterator<Item = &'a str>>(ids: I) -> RemovedIds {
+        RemovedIds(ids.into_iter().map(str::to_owned).collect())
+    }
+}
 
 /// Numbers the pages of `before` and of the matches of `sources` that count for `method`. What is linked with a `removed`
 /// id counts for nothing, and a page without a link leaves.
@@ -136,12 +174,11 @@ fn mention_matches(
             if removed.contains(new) || removed.contains(existing) {
                 return Ok(());
             }
-            let mut mention = |id: &str, day, detail| {
+            for (id, day, is_existing) in [(new, source.day, false), (existing, day, true)] {
                 let page = Page { id: id.to_owned(), day };
-                mentions.push(Mention { page, by: Mentioned::End(End { link, detail }) })
-            };
-            mention(new, source.day, Detail::New { apart, is_verdict })?;
-            mention(existing, day, Detail::Existing)?;
+                let end = End { link, is_existing, apart, is_verdict };
+                mentions.push(Mention { page, by: Mentioned::End(end) })?;
+            }
             link += 1;
             Ok(())
         })?;
@@ -187,14 +224,12 @@ fn mention_state(
 fn link_ends(ends: Sorter<NumberedEnd>, links: &mut Sorter<Link>) -> Result<()> {
     let mut ends = ends.sorted()?;
     while let (Some(new), Some(existing)) = (ends.next(), ends.next()) {
-        let (NumberedEnd { row: new, end }, existing) = (new?, existing?.row);
-        let Detail::New { apart, is_verdict } = end.detail else {
-            return Err(Error::new(Kind::Internal, "a link has lost one of its ends"));
-        };
+        let (NumberedEnd { end, row: new }, existing) = (new?, existing?.row);
         if new == existing {
             return Err(Error::new(Kind::BadData, "a page is matched with itself")
                 .help("make the outputs that were given again"));
         }
+        let End { apart, is_verdict, .. } = end;
         links.push(Link { new, existing, apart, is_verdict })?;
     }
     Ok(())

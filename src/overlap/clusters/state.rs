@@ -55,21 +55,16 @@ pub(super) trait StateRow: Record {
     const FILE: &str;
     const HEAD: Magic;
 
-    fn is_below(&self, members: u32) -> bool;
-
-    fn follows(&self, last: &Self) -> bool;
+    /// Whether it names rows of so many members, and follows on the `last` row.
+    fn may_stand(&self, members: u32, last: Option<&Self>) -> bool;
 }
 
 impl StateRow for Member {
     const FILE: &str = "pages.bin";
     const HEAD: Magic = *b"DUPSPAGE\x01\0\0\0";
 
-    fn is_below(&self, members: u32) -> bool {
-        self.cluster < members
-    }
-
-    fn follows(&self, last: &Self) -> bool {
-        self.page > last.page
+    fn may_stand(&self, members: u32, last: Option<&Member>) -> bool {
+        self.cluster < members && last.is_none_or(|last| self.page > last.page)
     }
 }
 
@@ -77,12 +72,9 @@ impl StateRow for Link {
     const FILE: &str = "links.bin";
     const HEAD: Magic = *b"DUPSLINK\x01\0\0\0";
 
-    fn is_below(&self, members: u32) -> bool {
-        self.new.max(self.existing) < members
-    }
-
-    fn follows(&self, last: &Self) -> bool {
-        (self.new, self.existing) > (last.new, last.existing)
+    fn may_stand(&self, members: u32, last: Option<&Link>) -> bool {
+        let ends = |link: &Link| (link.new, link.existing);
+        self.new.max(self.existing) < members && last.is_none_or(|last| ends(self) > ends(last))
     }
 }
 
@@ -166,7 +158,7 @@ impl<R: StateRow> StateRows<R> {
 
     fn read(&mut self, last: Option<&R>) -> Result<Option<R>> {
         let Some(row) = self.records.next().transpose()? else { return Ok(None) };
-        if row.is_below(self.members) && last.is_none_or(|last| row.follows(last)) {
+        if row.may_stand(self.members, last) {
             return Ok(Some(row));
         }
         Err(damaged("the rows of the state contradict each other").at(&self.path))
