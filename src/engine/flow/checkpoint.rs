@@ -30,7 +30,6 @@ use crate::store::Digest;
 
 const PORTION: u32 = 1;
 const END: u32 = 2;
-/// The bytes of the number of a portion.
 const NUMBER_BYTES: usize = 8;
 
 /// The files that are done, and the place for those of this run.
@@ -112,7 +111,6 @@ impl Portion {
     }
 }
 
-/// A file that was read to its end, and what was made of its portions.
 type FileMade = (FileRead, Vec<Portion>);
 
 /// The input files that are done by what the file at `path` holds, up to where it breaks off or is damaged.

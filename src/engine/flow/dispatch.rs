@@ -148,7 +148,6 @@ impl Times {
         self.go_on_to(((self.oldest >> TIME_BITS) + 1) << TIME_BITS, held);
     }
 
-    /// Notes that a part of so many bytes was sent.
     fn sent(&mut self, bytes: usize, held: &mut [Capability<u64>]) {
         self.bytes += bytes;
         if self.bytes >= TIME_BYTES {

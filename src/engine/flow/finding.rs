@@ -7,7 +7,6 @@ use crate::document::{Content, Document, Position};
 use crate::error::{Error, Kind, Result};
 use crate::runs::Record;
 
-/// Finds by `find`, which is given each document with its text.
 pub(super) struct Finding<F, M> {
     find: F,
     found: Vec<M>,

@@ -69,7 +69,6 @@ impl Findings {
         self.hold(pair);
     }
 
-    /// Leaves out what the sieve leaves out of the pairs that are held.
     fn sift(&mut self) {
         if let Some(sieve) = &mut self.sieve {
             self.held.retain(|pair| sieve.passes(pair));

@@ -32,7 +32,6 @@ impl<R: Record + 'static> Collect<R> for Sorter<R> {
     }
 }
 
-/// What a dataflow gathers in this worker.
 pub(super) struct Gathered<C>(Rc<RefCell<Option<C>>>);
 
 impl<C> Gathered<C> {

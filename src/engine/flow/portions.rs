@@ -72,7 +72,6 @@ impl Outbox {
         self.send.send(portion).is_ok()
     }
 
-    /// Sends the end, with what was read.
     fn finish(self, inputs: &Inputs, share: &Share, tally: FilesRead) {
         let (process, states) = (share.index(), inputs.states());
         let FilesRead { contents, damaged, many_lines, .. } = tally;

@@ -151,7 +151,6 @@ impl<F: Fingerprint> Prober<F> {
         Ok(fingerprints)
     }
 
-    /// Takes over what an earlier run found in a chunk.
     fn resume(&self, finished: &Finished) -> Result<(Yield<Pair>, Receipt)> {
         let receipt = finished.receipt();
         self.join.probed.fetch_add(receipt.fingerprints, Ordering::Relaxed);

@@ -61,7 +61,6 @@ enum Word<T> {
 }
 
 impl Processes {
-    /// This process alone.
     pub fn alone(workers: usize) -> Processes {
         let topology = Topology { workers, processes: 1, process: 0 };
         Processes { topology, mesh: None, links: None, work: None, fatal: Fatal::default() }

@@ -46,7 +46,7 @@ fn near_pairs<F: Fingerprint>(batch: &[F], held: &[F]) -> u64 {
     (0..batch.len()).map(pairs).sum::<usize>() as u64
 }
 
-fn joins_are_exact<F: Fingerprint>() {
+fn assert_exact<F: Fingerprint>() {
     let folder = tempfile::tempdir().unwrap();
     let (batch, store) = inputs::<F>(folder.path());
     let held = fingerprints::<F>(&store.segments().unwrap()[0]);
@@ -70,13 +70,9 @@ fn joins_are_exact<F: Fingerprint>() {
 }
 
 #[test]
-fn joins_of_64_bits_are_exact() {
-    joins_are_exact::<u64>();
-}
-
-#[test]
-fn joins_of_128_bits_are_exact() {
-    joins_are_exact::<u128>();
+fn joins_are_exact_at_both_widths() {
+    assert_exact::<u64>();
+    assert_exact::<u128>();
 }
 
 #[test]

@@ -8,22 +8,6 @@
 //! This room knows chunks, pairs and files, and nothing of the engine. It may import what stands above it
 //! in `lib.rs`. Start reading at `folder.rs`, which reads the ledgers of earlier runs; `writer.rs` writes
 //! the ledger of one worker, and `frame.rs` has the bytes.
-//!
-//! # Example
-//!
-//! A worker probes chunk 4. It reads 1000 fingerprints of the store and finds two pairs. Its file is then
-//! 200 bytes long:
-//!
-//! ```text
-//!  at  bytes  content
-//!   0     12  the version of the format
-//!  12     40  a frame: a head of 24 bytes, the key of the join
-//!  52     92  a frame: a head of 24 bytes, chunk 4 in 8 bytes, 2 pairs, each 30 bytes
-//! 144     56  a frame: a head of 24 bytes, chunk 4 in 8 bytes, its receipt in 24: 1000 read, 2 found, 2 listed
-//! ```
-//!
-//! If the worker is killed before the last byte is written, the receipt is missing and the next run
-//! probes chunk 4 again.
 
 mod chunk;
 mod finished;

@@ -17,7 +17,6 @@ use crate::output::Sum;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClusterReport {
-    /// What made it: `cluster`.
     job: String,
     pub dupsieve: String,
     pub parameters: Parameters,
@@ -94,7 +93,6 @@ impl Made for ClusterReport {
     }
 }
 
-/// What to say where components join stars.
 fn warning(method: Method, found: &Clusters) -> Option<String> {
     let Clusters { stars, clusters, largest, .. } = found;
     if method == Method::Star || stars == clusters {

@@ -202,7 +202,6 @@ fn reports(path: &Path) -> Result<Vec<(PathBuf, DayFigures)>> {
     Ok(found)
 }
 
-/// What is odd about a day, compared with those before it.
 fn alarms(day: &DayFigures, before: &[DayFigures]) -> Vec<String> {
     if before.len() < LEAST {
         return Vec::new();

@@ -42,7 +42,6 @@ pub struct Dropped<'a> {
     pub is_lost: bool,
 }
 
-/// How a page gave way to another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GaveWay {
     Dropped,

@@ -12,7 +12,6 @@ use crate::store::Digest;
 const SEAL: &str = "xxh3";
 const UNSEALED: Digest = Digest(0);
 
-/// Prepares the part `run` of a report to be sealed.
 pub(super) fn prepare(run: &mut Value) {
     run[SEAL] = UNSEALED.to_string().into();
 }

@@ -180,8 +180,7 @@ fn could_go(sets: &[ShingleSet], holders: &[Vec<(u32, f64)>]) -> Vec<u32> {
 mod tests {
     use super::*;
     use crate::evaluate::NearMethod;
-    use crate::fingerprint::Recipe;
-    use crate::matches::Confirm;
+    use crate::evaluate::method::tests::method;
 
     fn words(from: usize, to: usize) -> String {
         // Digits count for the check alone.
@@ -200,12 +199,6 @@ mod tests {
             .collect()
     }
 
-    fn method(confirm: Option<&str>) -> NearMethod {
-        let confirm: Option<Confirm> = confirm.map(|text| text.parse().unwrap());
-        let recipe = Recipe::named("wide", None).unwrap();
-        NearMethod { name: String::new(), recipe, distance: 64, confirm }
-    }
-
     /// What these methods lose of the pages, and the sets of these.
     fn judged(methods: &[NearMethod], memory: u64) -> Result<(Vec<Loss>, Vec<ShingleSet>)> {
         let pages = pages();
@@ -218,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_page_goes_if_a_page_that_stays_holds_it_and_what_is_lost_is_exact() {
-        let methods = [method(Some("containment:0.9")), method(None)];
+        let methods = [method("wide", 64, Some("containment:0.9")), method("wide", 64, None)];
         let (losses, sets) = judged(&methods, 1 << 20).unwrap();
         let [held, near] = losses.try_into().unwrap();
         // The longer page holds the page and its copy. The definition of what could go says the same.
@@ -244,7 +237,7 @@ mod tests {
     #[test]
     fn what_stays_beside_a_page_that_holds_it_is_missed() {
         // Within no bits only the copy is near.
-        let methods = [NearMethod { distance: 0, ..method(None) }];
+        let methods = [method("wide", 0, None)];
         let loss = &judged(&methods, 1 << 20).unwrap().0[0];
         // The copy goes. The page stays, though the longer page has all of it.
         assert_eq!(loss.dropped.iter().map(|it| (it.page, it.of)).collect::<Vec<_>>(), [(3, 0)]);

@@ -154,10 +154,14 @@ impl<'m> MethodTexts<'m> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn method(recipe: &str, distance: u32, confirm: Option<&str>) -> NearMethod {
+    pub(in crate::evaluate) fn method(
+        recipe: &str,
+        distance: u32,
+        confirm: Option<&str>,
+    ) -> NearMethod {
         let recipe = Recipe::named(recipe, None).unwrap();
         let confirm = confirm.map(|text| text.parse().unwrap());
         NearMethod { name: String::new(), recipe, distance, confirm }

@@ -66,7 +66,6 @@ pub struct ItemTables<'a> {
 }
 
 impl ItemTables<'_> {
-    /// Writes what was found, and gives it counted.
     pub fn write(&self, hits: SortedRecords<ItemHit>, staging: &Staging) -> Result<ItemsFound> {
         let rows = [
             ResultColumn::new("item", Values::Names).ascending(),

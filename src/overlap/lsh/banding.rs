@@ -77,7 +77,6 @@ impl Banding {
         (0..).zip(hashes.chunks_exact(self.rows)).map(key).collect()
     }
 
-    /// The key of a band, by the hash of its rows.
     pub(super) fn key(band: u64, hash: u64) -> u64 {
         band << KEY_BITS | hash & ((1 << KEY_BITS) - 1)
     }
@@ -91,22 +90,13 @@ impl Banding {
     /// datasketch chooses it. A missed pair weighs 49 times one that is found for nothing, since what is found
     /// is confirmed. Of equals the one with fewer bands is taken.
     pub fn best(hashes: usize, threshold: f64, collision: impl Fn(f64) -> f64) -> Banding {
-        Banding::weighted(hashes, threshold, WEIGHTS, collision)
-    }
-
-    fn weighted(
-        hashes: usize,
-        threshold: f64,
-        weights: Areas,
-        collision: impl Fn(f64) -> f64,
-    ) -> Banding {
         let curve = Curve::of(threshold, collision);
         let each = (1..=hashes)
             .flat_map(|bands| (1..=hashes / bands).map(move |rows| Banding { bands, rows }));
         let cost = |banding: Banding| {
             let areas = curve.areas(banding);
-            weights.false_positives * areas.false_positives
-                + weights.false_negatives * areas.false_negatives
+            WEIGHTS.false_positives * areas.false_positives
+                + WEIGHTS.false_negatives * areas.false_negatives
         };
         let all = each.map(|banding| (cost(banding), banding));
         let best = all.reduce(|best, next| if next.0 < best.0 { next } else { best });
@@ -163,25 +153,13 @@ impl fmt::Display for Banding {
 mod tests {
     use super::*;
 
-    /// `datasketch.lsh._optimal_param` of datasketch 2.0.0: hashes, threshold, weights, bands, rows.
+    /// `datasketch.lsh._optimal_param` of datasketch 2.0.0 with these weights: hashes, threshold, bands, rows.
     #[test]
     fn the_banding_is_the_one_that_datasketch_chooses() {
-        let even = Areas { false_positives: 0.5, false_negatives: 0.5 };
-        let careful = Areas { false_positives: 0.1, false_negatives: 0.9 };
-        let chosen = [
-            (128, 0.5, even, 25, 5),
-            (128, 0.8, even, 9, 13),
-            (128, 0.9, even, 5, 25),
-            (256, 0.7, even, 25, 10),
-            (112, 0.6, careful, 22, 5),
-            (128, 0.8, careful, 14, 9),
-            (112, 0.5, WEIGHTS, 34, 3),
-            (112, 0.8, WEIGHTS, 16, 7),
-            (256, 0.9, WEIGHTS, 16, 16),
-        ];
-        for (hashes, threshold, weights, bands, rows) in chosen {
-            let banding = Banding::weighted(hashes, threshold, weights, |it| it);
-            assert_eq!(banding, Banding { bands, rows }, "{hashes} {threshold} {weights:?}");
+        let chosen = [(112, 0.5, 34, 3), (112, 0.8, 16, 7), (256, 0.9, 16, 16)];
+        for (hashes, threshold, bands, rows) in chosen {
+            let banding = Banding::best(hashes, threshold, |it| it);
+            assert_eq!(banding, Banding { bands, rows }, "{hashes} {threshold}");
         }
     }
 

@@ -99,7 +99,6 @@ impl Multiversion for Leasts<'_> {
     }
 }
 
-/// The least value of each of these functions.
 #[inline(always)]
 fn leasts<const N: usize>(elements: &[u32], functions: &[Affine; N]) -> [u32; N] {
     let factors = functions.map(|function| function.factor);

@@ -16,9 +16,7 @@ pub(super) enum Point {
     Set(Vec<u64>),
     /// Hashes of features, ascending, each once, with weights in fixed point that are not 0.
     Weighted(Vec<(u64, i64)>),
-    /// A fingerprint.
     Bits(u128),
-    /// The components of a vector.
     Vector(Vec<f64>),
 }
 

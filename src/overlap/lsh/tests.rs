@@ -29,14 +29,15 @@ fn assert_frequency<P: ?Sized, O: AsRef<P>, F: Family<P>>(
     }
     let family = family(0);
     let row = family.collision(similarity);
-    for (counted, expected) in [(ones, row), (bands, row.powi(ROWS as i32))] {
-        let found = counted as f64 / TRIALS as f64;
-        let bound = 3.291 * (expected * (1.0 - expected) / TRIALS as f64).sqrt();
-        assert!(
-            (found - expected).abs() <= bound,
-            "{name} at {similarity}: {found} for {expected}"
-        );
-    }
+    assert_share(name, similarity, ones, row);
+    assert_share(name, similarity, bands, row.powi(ROWS as i32));
+}
+
+fn assert_share(name: &str, similarity: f64, counted: u64, expected: f64) {
+    let found = counted as f64 / TRIALS as f64;
+    let bound = 3.291 * (expected * (1.0 - expected) / TRIALS as f64).sqrt();
+    let is_within = (found - expected).abs() <= bound;
+    assert!(is_within, "{name} at {similarity}: {found} for {expected}");
 }
 
 /// Two sets with `shared` elements in common and `own` for each alone.
@@ -130,9 +131,7 @@ fn buckets_are_shared_as_the_formula_says() {
         });
         met += u64::from(one.iter().zip(&other).any(|(one, other)| one == other));
     }
-    let expected = banding.probability(0.6);
-    let bound = 3.291 * (expected * (1.0 - expected) / TRIALS as f64).sqrt();
-    assert!((met as f64 / TRIALS as f64 - expected).abs() <= bound, "{met} {expected}");
+    assert_share("buckets", 0.6, met, banding.probability(0.6));
 }
 
 /// Points of stores depend on these: they never change, on no machine.

@@ -18,7 +18,6 @@ use crate::results::{ResultColumn, ResultFile, ResultFormat, ResultReader, Value
 use crate::runs::{Record, SortSpace, SortedRecords};
 use crate::store::Day;
 
-/// The id of a page, by its number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Name {
     pub(super) page: u32,
@@ -115,7 +114,6 @@ pub(super) fn write_table(
     table.finish()
 }
 
-/// The columns of the table, of a corpus and of a day alike.
 fn columns() -> [ResultColumn; 7] {
     [
         ResultColumn::new("id", Values::Text).ascending(),
@@ -148,7 +146,6 @@ pub struct PassageRow {
 pub struct PassageRows(ResultReader);
 
 impl PassageRows {
-    /// Those of the output in this folder.
     pub fn of(folder: &Path) -> Result<PassageRows> {
         let reader = ResultReader::of(folder, "passages")?;
         reader.expect_columns(columns().iter().map(|column| column.name))?;

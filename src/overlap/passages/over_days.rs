@@ -287,7 +287,6 @@ impl DayPassages {
         done.into_iter().collect()
     }
 
-    /// The passages of the pages that have numbers.
     fn passages(&self, segments: &[&Segment], pages: &Numbered) -> Result<Passages> {
         let (first_own, memory_bytes) = (pages.first_own, Memory(self.memory_bytes).windows());
         let finder =

@@ -22,7 +22,6 @@ impl<R: Record + Send> PartedSorter<R> {
         PartedSorter { parts: (0..parts).map(sorter).collect() }
     }
 
-    /// Collects the records of one worker.
     pub(super) fn taker(&self) -> Taker<'_, R> {
         Taker { parts: self, buffers: self.parts.iter().map(|_| Vec::new()).collect() }
     }

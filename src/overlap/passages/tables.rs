@@ -55,7 +55,6 @@ impl CorpusPage {
     }
 }
 
-/// What was found, counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PassagesFound {
@@ -97,7 +96,6 @@ pub struct PassageTables<'a> {
     pub workers: usize,
 }
 
-/// The words of a page, by its number.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct NumberedPage {
     pub(super) page: u32,

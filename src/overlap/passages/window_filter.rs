@@ -25,7 +25,6 @@ pub(super) struct WindowFilter {
 }
 
 impl WindowFilter {
-    /// A filter for so many windows, in at most `memory_bytes`.
     pub(super) fn new(windows: u64, memory_bytes: usize) -> WindowFilter {
         let words = (WindowFilter::bytes(windows, memory_bytes) / size_of::<u64>()).max(1);
         WindowFilter { words: (0..words).map(|_| AtomicU64::new(0)).collect() }

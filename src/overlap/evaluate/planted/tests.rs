@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::evaluate::loss::DroppedPage;
-use crate::fingerprint::Recipe;
+use crate::evaluate::method::tests::method;
 use crate::synthetic::DocumentGenerator;
 
 /// Pages of made-up words in sentences of ten; the last is the first with another ending.
@@ -23,14 +23,9 @@ fn pages() -> Vec<SampledPage> {
     pages
 }
 
-fn method(name: &str, distance: u32) -> NearMethod {
-    let recipe = Recipe::named(name, None).unwrap();
-    NearMethod { name: name.to_owned(), recipe, distance, confirm: None }
-}
-
 #[test]
 fn each_copy_is_compared_with_its_page_and_each_page_with_each() {
-    let methods = [("words", 3), ("wide", 8)].map(|(name, distance)| method(name, distance));
+    let methods = [method("words", 3, None), method("wide", 8, None)];
     let pages = pages();
     let done = AtomicU64::new(0);
     let evaluation =
@@ -86,7 +81,7 @@ fn each_copy_is_compared_with_its_page_and_each_page_with_each() {
 
 #[test]
 fn pages_without_words_get_no_copies() {
-    let methods = [method("wide", 8)];
+    let methods = [method("wide", 8, None)];
     let mut pages = pages();
     let done = AtomicU64::new(0);
     let scores = |pages: &[SampledPage]| {
