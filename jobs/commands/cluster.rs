@@ -9,9 +9,7 @@ use std::ops::ControlFlow;
 use std::path::{self, Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::clusters::{
-    ClusterAudit, Clustering, Method, PageDay, Previous, RemovedIds, Source,
-};
+use dupsieve::rooms::clusters::{Clustering, Method, PageDay, Previous, RemovedIds, Source, audit};
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::flow::{Processes, Role};
 use dupsieve::rooms::output::{self, Lock, Staging, Sum};
@@ -413,16 +411,10 @@ pub(crate) fn check(
     let added_to = report.parameters.get(PREVIOUS);
     let before = before.filter(|(_, before)| added_to == Some(&state(before)));
     check_days(output, report, before.as_ref().map(|(_, before)| before))?;
-    let previous =
-        |(folder, report): (PathBuf, ClusterReport)| Previous { folder, found: report.found };
-    ClusterAudit {
-        made: Previous { folder: output.to_owned(), found: report.found.clone() },
-        method: report.method,
-        before: before.map(previous),
-        spill: &env::temp_dir(),
-        memory_bytes: global.budget().clustering(),
-    }
-    .run()
+    let before = before.map(|(folder, report)| Previous { folder, found: report.found });
+    let made = Previous { folder: output.to_owned(), found: report.found.clone() };
+    let memory = global.budget().clustering();
+    audit(&made, report.method, before.as_ref(), &env::temp_dir(), memory)
 }
 
 /// Fails unless the days and the method of the report are those of what the clusters were made from. The days of clusters to which others

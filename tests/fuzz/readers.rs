@@ -18,7 +18,7 @@ use std::thread;
 
 use dupsieve::Error;
 use dupsieve::rooms::catch_panic;
-use dupsieve::rooms::clusters::{ClusterAudit, Clustering, Clusters, Method, Previous, RemovedIds};
+use dupsieve::rooms::clusters::{Clustering, Clusters, Method, Previous, RemovedIds, audit};
 use dupsieve::rooms::document::{Content, Document, Format, Inputs, ReadOptions, Share, read};
 use dupsieve::rooms::evaluate::{Labels, Pairs};
 use dupsieve::rooms::features::counts::Counts;
@@ -378,14 +378,7 @@ fn add_to(folder: &str, found: &Clusters) {
     let folder = FOLDER.with(|home| home.path().join(folder));
     let spill = FOLDER.with(|home| home.path().to_owned());
     let previous = Previous { folder: folder.clone(), found: found.clone() };
-    let audit = ClusterAudit {
-        made: previous.clone(),
-        method: Method::Components,
-        before: Some(previous.clone()),
-        spill: &spill,
-        memory_bytes: 1 << 20,
-    };
-    let _ = audit.run();
+    let _ = audit(&previous, Method::Components, Some(&previous), &spill, 1 << 20);
     let output = folder.with_extension("next");
     let mut clustering = Clustering::new(Method::Components, Vec::new());
     clustering.removed = RemovedIds::from_iter(["b", "z"]);

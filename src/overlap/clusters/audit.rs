@@ -14,54 +14,43 @@ use crate::error::{At, Result};
 use crate::output::{Lock, Staging};
 use crate::results::{ResultFormat, ResultReader};
 
-/// A clustering to be audited.
-#[derive(Debug)]
-pub struct ClusterAudit<'a> {
-    /// Where it is, and what its report says.
-    pub made: Previous,
-    /// Which pages are one cluster.
-    pub method: Method,
-    /// The clustering that it was added to, if that is still there.
-    pub before: Option<Previous>,
-    /// A place for all that is made again.
-    pub spill: &'a Path,
-    /// The memory of each sort; three exist at once.
-    pub memory_bytes: usize,
-}
-
-impl ClusterAudit<'_> {
-    /// Fails unless the state gives the tables beside it and what the report says.
-    pub fn run(self) -> Result<()> {
-        let ClusterAudit { made, method, before, spill, memory_bytes } = self;
-        let Previous { folder, found } = &made;
-        let home = tempfile::tempdir_in(spill).at(spill)?;
-        let target = home.path().join("again");
-        let staging = Staging::beside(&target, Lock::beside(&target)?)?;
-        let tables = [CLUSTERS, SIZES, CHANGES];
-        let named = tables.iter().find_map(|table| found.file_of(table));
-        let clustering = Clustering {
-            previous: Some(made.clone()),
-            writes_lists: [CLUSTERS, SIZES].iter().any(|table| found.file_of(table).is_some()),
-            format: named.map_or_else(Default::default, |it| ResultFormat::of_path(it.as_ref())),
-            memory_bytes,
-            ..Clustering::new(method, Vec::new())
-        };
-        let before = before.as_ref().map(Previous::state).transpose()?;
-        let mut again = clustering.write_since(before.as_ref(), &staging)?;
-        for name in [Member::FILE, Link::FILE] {
-            if again.files[name] != found.files[name] {
-                return Err(damaged("the links do not give these clusters").at(folder.join(name)));
-            }
+/// Fails unless the state of a clustering by this method gives the tables beside it and what the report says. Its changes are those since the clustering
+/// `before`, if that is still there. All is made again in `spill`; `memory_bytes` is the memory of each sort, of which three exist at once.
+pub fn audit(
+    made: &Previous,
+    method: Method,
+    before: Option<&Previous>,
+    spill: &Path,
+    memory_bytes: usize,
+) -> Result<()> {
+    let Previous { folder, found } = made;
+    let home = tempfile::tempdir_in(spill).at(spill)?;
+    let target = home.path().join("again");
+    let staging = Staging::beside(&target, Lock::beside(&target)?)?;
+    let tables = [CLUSTERS, SIZES, CHANGES];
+    let named = tables.iter().find_map(|table| found.file_of(table));
+    let clustering = Clustering {
+        previous: Some(made.clone()),
+        writes_lists: [CLUSTERS, SIZES].iter().any(|table| found.file_of(table).is_some()),
+        format: named.map_or_else(Default::default, |it| ResultFormat::of_path(it.as_ref())),
+        memory_bytes,
+        ..Clustering::new(method, Vec::new())
+    };
+    let before = before.map(Previous::state).transpose()?;
+    let mut again = clustering.write_since(before.as_ref(), &staging)?;
+    for name in [Member::FILE, Link::FILE] {
+        if again.files[name] != found.files[name] {
+            return Err(damaged("the links do not give these clusters").at(folder.join(name)));
         }
-        for table in tables.into_iter().filter(|table| found.file_of(table).is_some()) {
-            match again.file_of(table) {
-                Some(_) => compare_rows(folder, staging.folder(), table)?,
-                // Without the state before, nothing more is known of the changes.
-                None => again.changes = Some(count_rows(folder, table)?),
-            }
-        }
-        compare(folder, &again, found)
     }
+    for table in tables.into_iter().filter(|table| found.file_of(table).is_some()) {
+        match again.file_of(table) {
+            Some(_) => compare_rows(folder, staging.folder(), table)?,
+            // Without the state before, nothing more is known of the changes.
+            None => again.changes = Some(count_rows(folder, table)?),
+        }
+    }
+    compare(folder, &again, found)
 }
 
 fn compare_rows(made: &Path, again: &Path, table: &str) -> Result<()> {

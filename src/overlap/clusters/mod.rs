@@ -48,7 +48,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use audit::ClusterAudit;
+pub use audit::audit;
 pub use clustering::{Clustering, Previous};
 pub use forest::Forest;
 pub use found::{Clusters, LargeCluster, SizeRange};

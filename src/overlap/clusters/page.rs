@@ -29,21 +29,17 @@ impl PageDay {
     /// Reads `YYYY-MM-DD`, or nothing at all for no day. The files that it stands in are checksummed, so the
     /// calendar is not asked.
     pub(super) fn read(text: &str) -> Option<PageDay> {
-        let bytes = text.as_bytes();
-        if bytes.is_empty() {
-            return Some(PageDay::NONE);
+        let mut number = 0;
+        for (at, byte) in text.bytes().enumerate() {
+            match (at, byte) {
+                (4 | 7, b'-') => {}
+                (0..=3 | 5 | 6 | 8 | 9, b'0'..=b'9') => {
+                    number = 10 * number + u32::from(byte - b'0');
+                }
+                _ => return None,
+            }
         }
-        if bytes.len() != 10 || bytes[4] != b'-' || bytes[7] != b'-' {
-            return None;
-        }
-        let number = |digits: &[u8]| {
-            digits.iter().try_fold(0, |sum, digit| {
-                digit.is_ascii_digit().then(|| 10 * sum + u32::from(digit - b'0'))
-            })
-        };
-        let day =
-            number(&bytes[..4])? * 10_000 + number(&bytes[5..7])? * 100 + number(&bytes[8..])?;
-        Some(PageDay(day))
+        matches!(text.len(), 0 | 10).then_some(PageDay(number))
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::{ClusterAudit, Clustering, Clusters, Method, PageDay, Previous, Source};
+use super::{Clustering, Clusters, Method, PageDay, Previous, Source, audit};
 use crate::error::{Kind, Result};
 use crate::output::{Lock, Staging};
 
@@ -290,21 +290,20 @@ fn two_stars() -> [Match; 4] {
 fn a_state_whose_links_give_other_clusters_is_refused() {
     let home = TempDir::new().unwrap();
     let sources = sources(&home.path().join("in"), &two_stars());
-    let audit = |folder: &str, found: &Clusters| {
-        let made = Previous { folder: home.path().join(folder), found: found.clone() };
-        let (method, spill, memory_bytes) = (Method::Components, home.path(), 1 << 20);
-        ClusterAudit { made, method, before: None, spill, memory_bytes }.run()
+    let audited = |found: &Clusters| {
+        let made = Previous { folder: home.path().join("joined"), found: found.clone() };
+        audit(&made, Method::Components, None, home.path(), 1 << 20)
     };
     let make = |folder: &str, method| {
         let clustering = clustering(sources.clone(), method, None);
         cluster(&clustering, &home.path().join(folder)).unwrap()
     };
     let (mut joined, stars) = (make("joined", Method::Components), make("stars", Method::Star));
-    audit("joined", &joined).unwrap();
+    audited(&joined).unwrap();
     let [from, to] = ["stars", "joined"].map(|folder| home.path().join(folder).join("pages.bin"));
     fs::copy(from, to).unwrap();
     joined.files.insert("pages.bin".to_owned(), stars.files["pages.bin"].clone());
-    let error = audit("joined", &joined).unwrap_err();
+    let error = audited(&joined).unwrap_err();
     assert!(error.to_string().contains("do not give these clusters"), "{error}");
 }
 
