@@ -175,21 +175,13 @@ pub struct SortedRecords<R> {
 }
 
 impl<R: Record> SortedRecords<R> {
-    /// Writes `records`, which are in order, to disk and returns them from there.
-    pub fn through_disk(
-        folder: &Path,
-        records: impl Iterator<Item = Result<R>>,
-    ) -> Result<SortedRecords<R>> {
-        SortedRecords::of(Vec::new(), vec![write_run(folder, records)?])
-    }
-
     pub fn distinct(self) -> impl Iterator<Item = Result<R>>
     where
-        R: Copy,
+        R: Clone,
     {
         let mut last = None;
         self.filter(move |next| match next {
-            Ok(next) => last.replace(*next) != Some(*next),
+            Ok(next) => last.replace(next.clone()).as_ref() != Some(next),
             Err(_) => true,
         })
     }

@@ -84,11 +84,7 @@ impl Outputs {
                 false => Ok(()),
             }
         })?;
-        let mut last = None;
-        Ok(ids.sorted()?.filter(move |id| match id {
-            Ok(id) => last.replace(id.clone()).as_ref() != Some(id),
-            Err(_) => true,
-        }))
+        Ok(ids.sorted()?.distinct())
     }
 
     /// Calls `each` with the dropped pages and the replaced ones, each with the page that stands for it now.
