@@ -16,7 +16,7 @@ use dupsieve::rooms::document::{IdList, PlaceIds};
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::PageTime;
 use dupsieve::rooms::flow::{Documents, Harvest, Processes};
-use dupsieve::rooms::items::{ItemHit, ItemTables, Items, ItemsFound};
+use dupsieve::rooms::items::{ItemHit, Items, ItemsFound};
 use dupsieve::rooms::output::Staging;
 use dupsieve::rooms::results::{ResultFormat, ResultReader};
 use dupsieve::rooms::runs::SortedRecords;
@@ -198,7 +198,7 @@ impl Search for ItemSearch {
         staging: &Staging,
         _: &GlobalFlags,
     ) -> Result<ItemsFound> {
-        ItemTables { items: &self.items, format }.write(hits, staging)
+        self.items.write_hits(hits, format, staging)
     }
 
     fn count(found: &ItemsFound, summary: Summary) -> Summary {

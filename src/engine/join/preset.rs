@@ -75,10 +75,10 @@ impl Preset {
     /// make no difference.
     #[must_use]
     pub fn of(stamp: &str) -> Option<Preset> {
-        let stamp = Stamp::parse(stamp).ok()?.plain();
+        let stamp = Stamp::parse(stamp).ok()?;
         let made = |preset: &Preset| {
-            let recipes = [Width::W64, Width::W128].map(|width| preset.recipe(Some(width)));
-            recipes.into_iter().flatten().any(|recipe| recipe.stamp() == stamp)
+            let recipe = preset.recipe(Some(stamp.width()));
+            recipe.is_ok_and(|recipe| recipe.stamp() == stamp.plain())
         };
         Preset::ALL.into_iter().find(made)
     }

@@ -59,14 +59,14 @@ pub struct ItemsFound {
 /// The items that are named because most pages have them.
 const NAMED: usize = 10;
 
-#[derive(Debug)]
-pub struct ItemTables<'a> {
-    pub items: &'a Items,
-    pub format: ResultFormat,
-}
-
-impl ItemTables<'_> {
-    pub fn write(&self, hits: SortedRecords<ItemHit>, staging: &Staging) -> Result<ItemsFound> {
+impl Items {
+    /// Writes the tables of these hits, and gives what was found counted.
+    pub fn write_hits(
+        &self,
+        hits: SortedRecords<ItemHit>,
+        format: ResultFormat,
+        staging: &Staging,
+    ) -> Result<ItemsFound> {
         let rows = [
             ResultColumn::new("item", Values::Names).ascending(),
             ResultColumn::new("page", Values::Text),
@@ -74,23 +74,23 @@ impl ItemTables<'_> {
             ResultColumn::new("begin", Values::Count),
             ResultColumn::new("end", Values::Count),
         ];
-        let mut table = ResultFile::create(staging, self.format, "items", &rows)?;
-        let mut pages_of = vec![0_u64; self.items.len()];
+        let mut table = ResultFile::create(staging, format, "items", &rows)?;
+        let mut pages_of = vec![0_u64; self.len()];
         // The hashes of their ids: sixteen bytes a page.
         let mut pages = HashSet::new();
-        let mut found = ItemsFound { items: self.items.len() as u64, ..ItemsFound::default() };
+        let mut found = ItemsFound { items: self.len() as u64, ..ItemsFound::default() };
         for hit in hits {
             let ItemHit { item, page, shared, shingles, begin, end } = hit?;
             let share = f64::from(shared) / f64::from(shingles);
-            let id = &self.items.items[item as usize].id;
+            let id = &self.items[item as usize].id;
             table.row(format_args!("{id}\t{page}\t{share:.4}\t{begin}\t{end}"))?;
             pages_of[item as usize] += 1;
             pages.insert(xxh3_128(page.as_bytes()));
             found.hits += 1;
         }
         found.pages = pages.len() as u64;
-        found.files.extend([table.finish()?, self.counts(&pages_of, staging)?]);
-        let counted = self.items.items.iter().zip(pages_of);
+        found.files.extend([table.finish()?, self.write_counts(&pages_of, format, staging)?]);
+        let counted = self.items.iter().zip(pages_of);
         let mut most: Vec<(u64, &str)> =
             counted.filter(|it| it.1 > 0).map(|(item, pages)| (pages, &*item.id)).collect();
         found.found = most.len() as u64;
@@ -100,14 +100,19 @@ impl ItemTables<'_> {
         Ok(found)
     }
 
-    fn counts(&self, pages_of: &[u64], staging: &Staging) -> Result<(String, Sum)> {
+    fn write_counts(
+        &self,
+        pages_of: &[u64],
+        format: ResultFormat,
+        staging: &Staging,
+    ) -> Result<(String, Sum)> {
         let columns = [
             ResultColumn::new("item", Values::Text).ascending(),
             ResultColumn::new("words", Values::Count),
             ResultColumn::new("pages", Values::Count),
         ];
-        let mut table = ResultFile::create(staging, self.format, "counts", &columns)?;
-        for (item, pages) in self.items.items.iter().zip(pages_of) {
+        let mut table = ResultFile::create(staging, format, "counts", &columns)?;
+        for (item, pages) in self.items.iter().zip(pages_of) {
             table.row(format_args!("{}\t{}\t{pages}", item.id, item.words))?;
         }
         table.finish()

@@ -36,5 +36,5 @@ mod stretch;
 mod tests;
 
 pub use finder::{Finder, ItemFound};
-pub use hits::{ItemHit, ItemTables, ItemsFound};
+pub use hits::{ItemHit, ItemsFound};
 pub use reference::Items;
