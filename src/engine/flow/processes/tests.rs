@@ -28,20 +28,17 @@ fn settings(process: usize, processes: usize, patience: Duration) -> Settings {
     (topology, JobIdentity::new("test", ""), Secret::new(b"secret"), patience)
 }
 
-fn no_hook() -> Fatal {
-    Fatal::new(|error| panic!("nothing fails here: {error}"))
-}
-
 fn listeners(count: usize) -> (Vec<TcpListener>, Vec<String>) {
     let listeners: Vec<_> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let hosts = listeners.iter().map(|l| l.local_addr().unwrap().to_string()).collect();
     (listeners, hosts)
 }
 
-fn join(settings: Settings, listener: TcpListener, hosts: &[String], fatal: Fatal) -> Processes {
+fn join(settings: Settings, listener: TcpListener, hosts: &[String]) -> Processes {
     let (topology, job, secret, time) = settings;
     let patience = Patience { arrival: time, silence: time };
     let peers = Peers { hosts: hosts.to_vec(), secret, patience };
+    let fatal = Fatal::new(|error| panic!("nothing fails here: {error}"));
     Processes::join(topology, listener, peers, job, fatal).unwrap()
 }
 
@@ -54,7 +51,7 @@ fn play<R: Send>(all: Vec<Settings>, part: impl Fn(Processes) -> R + Sync) -> Ve
             .zip(listeners)
             .map(|(settings, listener)| {
                 let (part, hosts) = (&part, &hosts);
-                scope.spawn(move || part(join(settings, listener, hosts, no_hook())))
+                scope.spawn(move || part(join(settings, listener, hosts)))
             })
             .collect();
         parts.into_iter().map(|part| part.join().unwrap()).collect()
@@ -231,7 +228,7 @@ fn a_peer_that_was_started_again_is_not_waited_for() {
         let (listeners, hosts) = listeners(2);
         let begin = |process: usize| {
             let listener = listeners[process].try_clone().unwrap();
-            join(settings(process, 2, 2 * SOON), listener, &hosts, no_hook())
+            join(settings(process, 2, 2 * SOON), listener, &hosts)
         };
         let error = thread::scope(|scope| {
             let (tell, told) = mpsc::channel();
@@ -260,7 +257,7 @@ fn a_peer_that_arrived_and_was_started_again_is_noticed_while_another_is_missed(
     let (listeners, hosts) = listeners(3);
     let begin = |process: usize, patience: Duration| {
         let listener = listeners[process].try_clone().unwrap();
-        join(settings(process, 3, patience), listener, &hosts, no_hook())
+        join(settings(process, 3, patience), listener, &hosts)
     };
     let error = thread::scope(|scope| {
         scope.spawn(|| begin(2, LATE).agree("one", || Ok(())).unwrap());
@@ -305,7 +302,7 @@ fn strangers_at_the_door_do_no_harm() {
         socket
     };
     let part = |process, listener, hosts: &[String]| {
-        let mut processes = join(settings(process, 2, LATE), listener, hosts, no_hook());
+        let mut processes = join(settings(process, 2, LATE), listener, hosts);
         processes.agree("sum", || Ok(())).unwrap();
         let fatal = processes.fatal();
         processes.execute(move |worker| sum_by_remainder(&fatal, worker)).unwrap()
