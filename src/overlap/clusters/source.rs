@@ -83,7 +83,7 @@ impl Source {
         space: SortSpace<'_>,
         take: &mut dyn FnMut(Met<'_>) -> Result<()>,
     ) -> Result<()> {
-        let mut turned = Turned(self.turned(space)?.peekable());
+        let mut turned = self.turned(space)?.peekable();
         let mut matches = Table::open(&self.folder, MATCHES, OF_MATCH)?;
         let mut verdicts = Table::open(&self.folder, VERDICTS, OF_VERDICT)?;
         let mut verdict: Option<[String; 3]> = None;
@@ -96,7 +96,7 @@ impl Source {
             }
             let read = (distance(apart), self.day_of(against));
             let (Some(apart), Some(day)) = read else { return Err(matches.wrong()) };
-            if against == BATCH && turned.has(new, apart, existing)? {
+            if against == BATCH && is_next(&mut turned, (new, apart, existing))? {
                 take(Met { new: existing, existing: new, day, apart, is_verdict: true })?;
                 continue;
             }
@@ -144,14 +144,11 @@ impl Record for Kept {
     }
 }
 
-struct Turned(Peekable<SortedRecords<Kept>>);
-
-impl Turned {
-    fn has(&mut self, new: &str, apart: u32, existing: &str) -> Result<bool> {
-        let of = |it: &Kept| (&*it.kept, it.apart, &*it.dropped).cmp(&(new, apart, existing));
-        while next_if(&mut self.0, |it| of(it).is_lt())?.is_some() {}
-        Ok(self.0.peek().and_then(|it| it.as_ref().ok()).is_some_and(|it| of(it).is_eq()))
-    }
+/// Passes the verdicts before a match, and says whether the next one is of this match.
+fn is_next(turned: &mut Peekable<SortedRecords<Kept>>, matched: (&str, u32, &str)) -> Result<bool> {
+    let of = |it: &Kept| (&*it.kept, it.apart, &*it.dropped).cmp(&matched);
+    while next_if(turned, |it| of(it).is_lt())?.is_some() {}
+    Ok(turned.peek().and_then(|it| it.as_ref().ok()).is_some_and(|it| of(it).is_eq()))
 }
 
 /// The columns of a table, and what may follow them.

@@ -35,7 +35,6 @@
 
 mod banding;
 mod bands;
-mod bit_sampling;
 mod family;
 mod gaussian;
 mod hyperplanes;
@@ -52,8 +51,7 @@ mod tests;
 pub use crate::fingerprint::minhash::Permutations;
 pub use banding::{Areas, Banding};
 pub use bands::Bands;
-pub use bit_sampling::BitSampling;
-pub use family::Family;
+pub use family::{BitSampling, Family};
 pub use hyperplanes::Hyperplanes;
 pub use min_hashes::MinHashes;
 pub use p_stable::PStable;

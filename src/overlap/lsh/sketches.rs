@@ -1,8 +1,7 @@
 //! The keys of the bands of documents, and the documents as points.
 
 use super::bands::Bands;
-use super::bit_sampling::BitSampling;
-use super::family::Family;
+use super::family::{BitSampling, Family};
 use super::hyperplanes::Hyperplanes;
 use super::min_hashes::MinHashes;
 use super::p_stable::PStable;

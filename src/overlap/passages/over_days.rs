@@ -132,7 +132,7 @@ impl DayPassagesFound {
 }
 
 /// A page whose passages are looked for, or an earlier one that shares an anchor with one, in their order.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Page {
     origin: Origin,
     /// None for a page of the day.
@@ -204,11 +204,7 @@ impl DayPassages {
         self.pages_that_share(store, [&own, &before], &pages)?;
         let pages = pages.into_inner().expect("no worker has panicked");
         // A page can share anchors of several passes.
-        let mut last = None;
-        let distinct = pages.sorted()?.filter(|page| {
-            let place = page.as_ref().ok().map(|page| (page.segment, page.row));
-            place.is_none() || std::mem::replace(&mut last, place) != place
-        });
+        let distinct = pages.sorted()?.distinct();
         let mut places = space.sorter();
         let mut first_own = 0;
         let names = (0_u64..).zip(distinct).map(|(page, found)| {
