@@ -89,7 +89,16 @@ impl Items {
             found.hits += 1;
         }
         found.pages = pages.len() as u64;
-        found.files.extend([table.finish()?, self.write_counts(&pages_of, format, staging)?]);
+        let columns = [
+            ResultColumn::new("item", Values::Text).ascending(),
+            ResultColumn::new("words", Values::Count),
+            ResultColumn::new("pages", Values::Count),
+        ];
+        let mut counts = ResultFile::create(staging, format, "counts", &columns)?;
+        for (item, pages) in self.items.iter().zip(&pages_of) {
+            counts.row(format_args!("{}\t{}\t{pages}", item.id, item.words))?;
+        }
+        found.files.extend([table.finish()?, counts.finish()?]);
         let counted = self.items.iter().zip(pages_of);
         let mut most: Vec<(u64, &str)> =
             counted.filter(|it| it.1 > 0).map(|(item, pages)| (pages, &*item.id)).collect();
@@ -98,23 +107,5 @@ impl Items {
         most.truncate(NAMED);
         found.most = most.into_iter().map(|(pages, id)| (id.to_owned(), pages)).collect();
         Ok(found)
-    }
-
-    fn write_counts(
-        &self,
-        pages_of: &[u64],
-        format: ResultFormat,
-        staging: &Staging,
-    ) -> Result<(String, Sum)> {
-        let columns = [
-            ResultColumn::new("item", Values::Text).ascending(),
-            ResultColumn::new("words", Values::Count),
-            ResultColumn::new("pages", Values::Count),
-        ];
-        let mut table = ResultFile::create(staging, format, "counts", &columns)?;
-        for (item, pages) in self.items.iter().zip(pages_of) {
-            table.row(format_args!("{}\t{}\t{pages}", item.id, item.words))?;
-        }
-        table.finish()
     }
 }
