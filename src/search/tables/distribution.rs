@@ -1,4 +1,4 @@
-//! How the fingerprints of a batch and of a store are distributed over the key space, told by samples of both.
+//! The size of a join, and how the fingerprints of its batch and its store are distributed over the key space, told by samples of both.
 //!
 //! Two uniform fingerprints agree in a key of b bits once in 2^b. Those of real pages agree more often: all of a
 //! slice of the key space begin alike, and where pages have much in common some bits are nearly always the same.
@@ -15,8 +15,7 @@ use rand::seq::index::sample;
 use rand_chacha::ChaCha8Rng;
 
 use super::buckets::hash;
-use super::slice::{FEWEST, Slice};
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, Width};
 
 const MOST: usize = 8192;
 /// Keys of so many bits show whether fingerprints are uniform.
@@ -36,12 +35,10 @@ pub struct Distribution {
     store: Vec<u128>,
 }
 
-/// How often two fingerprints agree in a key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Meeting {
     /// The share of pairs that agree if all are uniform.
     pub(super) chance: f64,
-    /// The share of all pairs that agree.
     pub(super) share: f64,
 }
 
@@ -150,7 +147,6 @@ impl Keys {
         keys
     }
 
-    /// Where the key of `fingerprint` is, or belongs.
     fn place(&self, fingerprint: u128) -> usize {
         let key = hash(fingerprint & self.mask);
         let first = (key >> (u64::BITS - self.places.len().ilog2())) as usize;
@@ -167,12 +163,101 @@ impl Keys {
     }
 }
 
+/// About how many fingerprints of a uniform batch are expected where those of a real one are counted.
+const EXPECTED: f64 = 64.0;
+/// Fewer fingerprints of a store than this tell nothing of where it lies.
+const FEWEST: usize = 16;
+/// About how many of them are asked.
+const ASKED: usize = 512;
+
+/// The part of the key space that a store lies in. A store may hold one host's share of the keys, or
+/// fingerprints that all begin alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Slice {
+    /// How many times as dense the store is there as if it filled the key space.
+    pub(super) store: f64,
+    /// The same of the batch, in the same part.
+    pub(super) batch: f64,
+}
+
+impl Default for Slice {
+    fn default() -> Slice {
+        Slice { store: 1.0, batch: 1.0 }
+    }
+}
+
+impl Slice {
+    /// The slice of a store of which `some` fingerprints are known, each of which stands for as many as the
+    /// others, and of `batch`. Both ascend.
+    fn of<F: Fingerprint>(some: &[F], batch: &[F]) -> Slice {
+        if some.len() < FEWEST {
+            return Slice::default();
+        }
+        let asked: Vec<F> = some.iter().step_by(some.len().div_ceil(ASKED)).copied().collect();
+        let all = 2_f64.powi(F::BITS as i32);
+        let gap = |pair: &[F]| (pair[1].to_u128() - pair[0].to_u128()) as f64;
+        let mut gaps: Vec<f64> = asked.windows(2).map(gap).collect();
+        gaps.sort_unstable_by(f64::total_cmp);
+        let store = all / asked.len() as f64 / gaps[gaps.len() / 2].max(1.0);
+        let expected = EXPECTED.min(batch.len() as f64);
+        let half = (all / 2.0 * expected / batch.len().max(1) as f64) as u128;
+        let near = |fingerprint: F| {
+            let at = fingerprint.to_u128();
+            let low = F::from_u128(at.saturating_sub(half));
+            let high = F::from_u128(at.saturating_add(half).min(F::MAX.to_u128()));
+            batch.partition_point(|&b| b <= high) - batch.partition_point(|&b| b < low)
+        };
+        let met: usize = asked.iter().map(|&fingerprint| near(fingerprint)).sum();
+        let batch = met as f64 / (asked.len() as f64 * expected.max(1.0));
+        // Chance makes no slice, and it is not so fine that it would leave nothing to tell apart.
+        let round =
+            |times: f64| if (0.5..2.0).contains(&times) { 1.0 } else { times.clamp(1e-9, 1e9) };
+        Slice { store: round(store).max(1.0), batch: round(batch) }
+    }
+
+    /// How many of the first bits the batch and the store have in common, so that they tell nothing.
+    pub(super) fn shared(&self) -> f64 {
+        self.batch.max(1.0).log2()
+    }
+}
+
+/// The rule of `store::chunk_bytes`: a large store has 64 chunks or more; a store whose chunks would be smaller than 4 MiB then has fewer, but 16.
+const CHUNKS: u64 = 64;
+const FEWEST_CHUNKS: u64 = 16;
+const WINDOW_BYTES: u64 = 4 << 20;
+/// The bytes that a segment saves of each fingerprint, about, since neighbours begin alike.
+const SHARED_BYTES: u64 = 3;
+
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// The number of distinct fingerprints of the batch.
+    pub batch: u64,
+    pub store: u64,
+    pub k: u32,
+    pub width: Width,
+    pub workers: u64,
+    pub distribution: Distribution,
+}
+
+impl Problem {
+    /// Of fingerprints that lie anywhere in the key space.
+    #[must_use]
+    pub fn uniform(batch: u64, store: u64, k: u32, width: Width, workers: u64) -> Problem {
+        Problem { batch, store, k, width, workers, distribution: Distribution::default() }
+    }
+
+    /// About how many fingerprints a chunk of the store has, at least one. No window is larger.
+    pub(super) fn chunk(&self) -> u64 {
+        let window = WINDOW_BYTES / (u64::from(self.width.bits()) / 8 - SHARED_BYTES);
+        (self.store / CHUNKS).max((self.store / FEWEST_CHUNKS).min(window)).max(1)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::tables::tests::{crowded, set, uniform};
 
-    /// The meaning: every pair.
     fn agreeing<F: Fingerprint>(batch: &[F], others: &[F], mask: F) -> usize {
         let agree = |a: F| batch.iter().filter(|&&b| (a ^ b) & mask == F::default()).count();
         others.iter().map(|&other| agree(other)).sum()
@@ -224,12 +309,22 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_agrees_more_often_than_by_chance() {
-        let mut random = ChaCha8Rng::seed_from_u64(23);
-        let gap = 0xffff_0000;
-        let all = uniform::<u64>(&mut random, 8000).into_iter().enumerate();
-        let batch = set(all.map(|(at, f)| if at.is_multiple_of(2) { f & !gap } else { f }));
-        let share = Distribution::of(&batch, &batch).meeting(gap.into()).share;
-        assert!((0.2..0.3).contains(&share), "{share}");
+    fn a_slice_is_known_by_its_density() {
+        let mut random = ChaCha8Rng::seed_from_u64(41);
+        let [store, batch] = [3000, 20_000].map(|count| set(uniform::<u64>(&mut random, count)));
+        assert_eq!(Slice::of(&store, &batch), Slice::default());
+        let [near, beside] =
+            [&store, &batch].map(|all| all.iter().map(|f| f >> 6).collect::<Vec<_>>());
+        let both = Slice::of(&near, &beside);
+        assert!(
+            (32.0..128.0).contains(&both.store) && (32.0..128.0).contains(&both.batch),
+            "{both:?}"
+        );
+        assert!((5.0..7.0).contains(&both.shared()), "{both:?}");
+        let alone = Slice::of(&near, &batch);
+        assert!(alone.store > 32.0 && alone.batch < 2.0, "{alone:?}");
+        assert_eq!(Slice::of::<u64>(&near[..3], &batch), Slice::default());
+        assert_eq!(Slice::of::<u64>(&near, &[]).batch, 1e-9);
+        assert!(Slice::of(&[7_u128; 99], &[7]).store >= 1.0);
     }
 }

@@ -15,7 +15,6 @@ pub(super) const WIDE_WEIGHT: u32 = 3;
 #[derive(Debug)]
 pub(super) struct Flips(Vec<Weight>);
 
-/// The words in which one number of bits is set.
 #[derive(Debug)]
 struct Weight {
     words: Vec<u32>,

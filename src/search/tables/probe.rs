@@ -6,7 +6,6 @@ use std::fmt::Debug;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hit {
     pub batch: u32,
-    /// The index of the run that was probed.
     pub run: u32,
     /// The index of the fingerprint in that run.
     pub at: u32,

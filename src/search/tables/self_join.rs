@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::buckets::check_count;
 use super::design::Design;
-use super::multi_index::{MultiIndex, SelfScratch};
+use super::multi_index::{Gathered, MultiIndex};
 use super::probe::Hit;
 use super::sorted::{self, Gathering, SortedJoin};
 use crate::error::Result;
@@ -22,7 +22,7 @@ enum Arrangement<F> {
 #[derive(Debug, Default)]
 pub struct SelfJoinScratch<F> {
     sorted: Gathering<F>,
-    multi_index: SelfScratch,
+    multi_index: Gathered,
 }
 
 impl<F: Fingerprint> SelfJoin<F> {
@@ -56,11 +56,10 @@ impl<F: Fingerprint> SelfJoin<F> {
         }
     }
 
-    /// What decides, with the batch, which pair falls into which part: the keys under which pairs meet, or
-    /// each block and its limit.
+    /// What decides, with the batch, which pair falls into which part: the keys, or each block and its limit.
     pub fn keys(&self) -> Vec<u128> {
         match &self.0 {
-            Arrangement::Sorted(sorted) => sorted.keys().iter().map(|key| key.to_u128()).collect(),
+            Arrangement::Sorted(sorted) => sorted.keys.iter().map(|key| key.to_u128()).collect(),
             Arrangement::MultiIndex(multi_index) => multi_index.keys(),
         }
     }

@@ -14,16 +14,14 @@ use crate::tables::probe::Hit;
 pub(super) struct Bag<F> {
     /// All fingerprints, by prefix and then by run.
     pub(super) fingerprints: Vec<F>,
-    /// How many bits follow a prefix, and the prefix of the first group.
-    rest: u32,
+    /// How many bits follow the prefixes by which it is in order, and the prefix of the first group.
+    pub(super) rest: u32,
     first: u128,
     runs: usize,
-    /// For each group and each run: where its fingerprints begin, here and in the run. One additional group
-    /// is at the end.
+    /// For each group, and one more at the end, and each run: where its part begins, here and in the run.
     parts: Vec<PartBegin>,
 }
 
-/// Where a run's part of a group begins.
 #[derive(Clone, Copy, Debug, Default)]
 struct PartBegin {
     here: u32,
@@ -70,11 +68,6 @@ impl<F: Fingerprint> Bag<F> {
         self.parts[groups * self.runs + number].there = run.len() as u32;
     }
 
-    /// How many bits follow the prefixes by which it is in order.
-    pub(super) fn rest(&self) -> u32 {
-        self.rest
-    }
-
     /// What each run has in the group of `fingerprint`.
     pub(super) fn slices(&self, fingerprint: F) -> Vec<Range<usize>> {
         let group = self.group(fingerprint);
@@ -87,8 +80,7 @@ impl<F: Fingerprint> Bag<F> {
             .collect()
     }
 
-    /// Turns a hit in the bag into the hit in the run from which the bag has copied the
-    /// fingerprint.
+    /// Turns a hit in the bag into the hit in the run that the fingerprint was copied from.
     pub(super) fn hit_in_run(&self, hit: Hit) -> Hit {
         let row = self.row(self.group(self.fingerprints[hit.at as usize]));
         let run = row.partition_point(|part| part.here <= hit.at) - 1;

@@ -2,7 +2,6 @@
 
 use crate::hamming::bitmap::{BLOCK, Bitmap};
 
-/// The fewest candidates that there is room for.
 const FEWEST: usize = 4096;
 
 /// How many bits there are for the key of each candidate.

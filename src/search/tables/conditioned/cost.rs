@@ -1,10 +1,39 @@
-//! The cost of a leaf, and so how deep to go. Measured on one thread of a 2-core Zen 5 machine.
+//! The cost of a leaf, and so how deep to go, measured on one thread of a 2-core Zen 5 machine; and that of a whole join by prefix.
 
+use crate::fingerprint::Width;
+use crate::tables::buckets::Entry;
+use crate::tables::design::{Design, Estimate};
+use crate::tables::distribution::{Meeting, Problem};
 use crate::tables::flips::{WIDEST, ball, choose};
+use crate::tables::prices;
 
-/// The time to put a key into the bitmap, to look for the key among the candidates, and to remove
-/// the key again.
-pub(super) const KEY_NS: f64 = 4.0;
+/// How the tree is cut, and what bounds the memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    /// The most bits of the first digit, at most 12.
+    pub(super) root: u32,
+    /// The bits of every other digit, at most one more.
+    pub(super) digit: u32,
+    /// The widest block, at most 22 bits.
+    pub(super) widest: u32,
+    /// The shortest prefix of a leaf.
+    pub(super) shallowest: u32,
+    pub(super) most_keys: usize,
+    /// The most runs that are walked side by side.
+    pub(super) side_by_side: usize,
+}
+
+pub(super) const SHAPE: Shape =
+    Shape { root: 12, digit: 6, widest: 22, shallowest: 0, most_keys: MOST_KEYS, side_by_side: 4 };
+
+/// The most bytes of bitmap, keys and candidates in a walk.
+const WALK_BYTES: u64 = 24 << 20;
+
+/// To arrange one fingerprint of the batch, in nanoseconds; on one core of a 2-core Sapphire Rapids machine.
+const BUILD_NS: f64 = 10.0;
+
+/// To put a key into the bitmap, to look for it among the candidates, and to remove it again.
+const KEY_NS: f64 = 4.0;
 /// Carrying one entry of the batch from a level to the next.
 const CARRY_NS: f64 = 5.0;
 const BUCKET_NS: f64 = 4.5;
@@ -14,11 +43,10 @@ const NODE_NS: f64 = 240.0;
 const SCAN_NS: [f64; 3] = [1.2, 1.7, 2.8];
 /// The time to note a fingerprint that passes, and to look at the fingerprint again.
 const CANDIDATE_NS: f64 = 25.0;
-/// The time to compare a fingerprint that passes with a fingerprint of the batch that has the same
-/// key.
+/// To compare a fingerprint that passes with one of the batch that has the same key.
 const MEETING_NS: f64 = 8.0;
 /// The most keys in a bitmap at once; where there are more, the fingerprints are scanned again.
-pub(super) const MOST_KEYS: usize = 1 << 18;
+const MOST_KEYS: usize = 1 << 18;
 /// How many fingerprints are probed in one call.
 const WINDOW: f64 = (1 << 20) as f64;
 /// The least number of calls, except for the smallest stores.
@@ -43,19 +71,19 @@ fn keys_of(left: u32, width: u32) -> usize {
 /// Entries by how many errors they have left.
 pub(super) type Counts = [f64; 8];
 
-pub(super) struct Leaf {
-    pub(super) width: u32,
+struct Leaf {
+    width: u32,
     /// The time that does not depend on how many fingerprints are scanned, in nanoseconds.
-    pub(super) fixed: f64,
+    fixed: f64,
     /// The time of each fingerprint.
-    pub(super) scan: f64,
+    scan: f64,
     /// How often each is tested.
-    pub(super) passes: f64,
+    passes: f64,
 }
 
 impl Leaf {
     /// A leaf with this many entries, and `rest` bits behind the prefix.
-    pub(super) fn of(counts: &Counts, rest: u32) -> Leaf {
+    fn of(counts: &Counts, rest: u32) -> Leaf {
         Leaf::crowded(counts, rest, |_| 1.0)
     }
 
@@ -124,19 +152,18 @@ fn below(counts: &Counts, bits: u32) -> Counts {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Depth {
     pub(super) bits: u32,
-    pub(super) nanoseconds: f64,
-    /// How many nanoseconds of the time are spent on testing fingerprints, and how many tests that
-    /// is.
-    pub(super) testing: f64,
-    pub(super) tests: f64,
+    nanoseconds: f64,
+    /// How much of that is spent on testing fingerprints, and how many tests it is.
+    testing: f64,
+    tests: f64,
     /// The bits of each block of a leaf.
-    pub(super) width: u32,
+    width: u32,
 }
 
 impl Depth {
     /// How much longer it takes to probe one fingerprint if it has so many times as many entries of the batch within
     /// reach, and they agree in a block of some bits so many times as often as uniform ones.
-    pub(super) fn crowding(
+    fn crowding(
         &self,
         batch: f64,
         k: u32,
@@ -186,4 +213,51 @@ pub(super) fn best(batch: f64, store: f64, k: u32, width: u32, root: u32, digit:
 /// The bits of the first digit on the way to leaves at `bits`.
 pub(super) fn first(bits: u32, root: u32, digit: u32) -> u32 {
     bits - bits.saturating_sub(root).div_ceil(digit) * digit
+}
+
+/// What a whole join costs.
+pub(in crate::tables) fn cost(problem: &Problem) -> Estimate {
+    let &Problem { batch, store, k, width, workers, ref distribution } = problem;
+    // Only the part of the key space that both lie in counts. It has as many bits less to tell them apart.
+    let slice = distribution.slice;
+    let there = batch as f64 * slice.batch.min(1.0);
+    let shared = slice.shared();
+    let filled = slice.store / shared.exp2();
+    let bits = width.bits().saturating_sub(shared as u32).max(2 * SHAPE.digit);
+    let all = best(there, store as f64 * filled, k, bits, SHAPE.root, SHAPE.digit);
+    let first = |bits: u32| !(u128::MAX >> bits) >> (128 - width.bits());
+    let times = |mask: u128| {
+        let Meeting { share, chance } = distribution.meeting(mask);
+        share / chance
+    };
+    let prefix = all.bits + shared as u32;
+    let entries = (times(first(prefix)) / shared.exp2()).max(1.0);
+    // The block that follows `before` bits. That two agree in the prefix says nothing about it.
+    let block = |before: u32, bits: u32| times(first(before + bits) & !first(before));
+    let times = |bits: u32| (block(prefix, bits) + block(prefix + bits, bits)) / 2.0;
+    let crowding = all.crowding(there, k, bits - all.bits, entries, times);
+    // All but the tests of fingerprints is counted in keys.
+    let keys = (all.nanoseconds - all.testing + store as f64 * filled * crowding) / KEY_NS;
+    let bitmap_bytes = 2.0 * f64::from(all.width).exp2() / 8.0;
+    let farther = prices::load(bitmap_bytes) - prices::load(0.0);
+    let tests = all.tests / filled;
+    let probe = tests * (prices::SCAN + farther) + keys / filled * prices::KEY;
+    Estimate {
+        design: Design::Conditioned,
+        tables: 1,
+        nanoseconds: probe / store.max(1) as f64,
+        seconds: (probe + BUILD_NS * batch as f64) / 1e9,
+        memory_bytes: memory_bytes(batch, width, workers),
+        window: None,
+    }
+}
+
+/// About how many bytes the batch takes, with the scratch memory of this many workers.
+fn memory_bytes(batch: u64, width: Width, workers: u64) -> u64 {
+    let entry = match width {
+        Width::W64 => size_of::<Entry<u64>>(),
+        Width::W128 => size_of::<Entry<u128>>(),
+    };
+    let each = batch.saturating_mul(entry as u64);
+    each.saturating_add(workers.saturating_mul(each.saturating_add(WALK_BYTES)))
 }

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::blocks::{BlockKeys, Blocks, Cut};
 use super::candidates::{Candidate, Candidates};
 use super::cost::thresholds;
 use super::level::{Level, Reach, low};
@@ -45,7 +44,6 @@ pub(super) struct Task<'a, F> {
 }
 
 impl<F: Fingerprint> Leaf<F> {
-    /// Calls `found` once for each pair within k.
     pub(super) fn join(&mut self, task: &Task<'_, F>, found: &mut dyn FnMut(Hit)) {
         self.blocks = Blocks::of(task.level.rest_below(task.reach.bits), task.tail, task.width);
         self.forget_keys();
@@ -80,8 +78,7 @@ impl<F: Fingerprint> Leaf<F> {
         self.keys[begun..].iter().for_each(|&key| self.marked.insert(key));
     }
 
-    /// Adds, for every entry of `bucket`, all keys within `off` bits of its own in a block of `width`
-    /// bits.
+    /// Adds, for every entry of `bucket`, all keys within `off` bits of its own in a block.
     #[inline]
     fn add(
         &mut self,
@@ -191,7 +188,6 @@ fn places(found: FoundBits) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Compares every candidate with the entries that gave its key.
 struct Meet<'a, 't, F> {
     leaf: &'a Leaf<F>,
     task: &'a Task<'t, F>,
@@ -214,6 +210,76 @@ impl<F: Fingerprint> Multiversion for Meet<'_, '_, F> {
                     }
                 });
             }
+        }
+    }
+}
+
+/// The two blocks that follow a prefix. The keys of X count from 0, those of Y from 2^width.
+#[derive(Clone, Copy, Debug, Default)]
+struct Blocks {
+    width: u32,
+    x_shift: u32,
+    y_shift: u32,
+}
+
+impl Blocks {
+    /// Two blocks of `width` of the first of `rest` bits, before the `tail`; Y is narrower if no more is left.
+    fn of(rest: u32, tail: u32, width: u32) -> Blocks {
+        let x_shift = rest - width;
+        Blocks { width, x_shift, y_shift: x_shift.saturating_sub(width).max(tail) }
+    }
+
+    fn y_width(self) -> u32 {
+        self.x_shift - self.y_shift
+    }
+
+    fn keys(self) -> usize {
+        2 << self.width
+    }
+
+    #[inline(always)]
+    fn x<F: Fingerprint>(self, fingerprint: F) -> u32 {
+        low(fingerprint >> self.x_shift) & ((1 << self.width) - 1)
+    }
+
+    #[inline(always)]
+    fn y<F: Fingerprint>(self, fingerprint: F) -> u32 {
+        low(fingerprint >> self.y_shift) & ((1 << self.y_width()) - 1) | 1 << self.width
+    }
+
+    /// What is left of a fingerprint before the blocks.
+    fn prefix<F: Fingerprint>(self, fingerprint: F) -> F {
+        fingerprint >> (self.x_shift + self.width - 1) >> 1
+    }
+}
+
+#[derive(Debug)]
+struct BlockKeys {
+    x: [u32; BLOCK],
+    y: [u32; BLOCK],
+}
+
+impl Default for BlockKeys {
+    fn default() -> BlockKeys {
+        BlockKeys { x: [0; BLOCK], y: [0; BLOCK] }
+    }
+}
+
+struct Cut<'a, F> {
+    blocks: Blocks,
+    fingerprints: &'a [F],
+    keys: &'a mut BlockKeys,
+}
+
+impl<F: Fingerprint> Multiversion for Cut<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Cut { blocks, fingerprints, keys } = self;
+        let places = keys.x.iter_mut().zip(&mut keys.y);
+        for ((x, y), &fingerprint) in places.zip(fingerprints) {
+            (*x, *y) = (blocks.x(fingerprint), blocks.y(fingerprint));
         }
     }
 }

@@ -20,6 +20,9 @@ use crate::fingerprint::Fingerprint;
 use crate::tables::buckets::Entry;
 use crate::tables::flips::Flips;
 
+/// The largest distance for which the conditioned probe is made.
+pub(in crate::tables) const COVERS: u32 = 7;
+
 /// What a level holds: what of a batch is within reach below a prefix.
 #[derive(Clone, Debug)]
 pub(super) struct Prefix<F> {

@@ -32,7 +32,7 @@
 //! The groups are found by walking the tree of prefixes. A [`level`] has the fingerprints of the batch
 //! within reach below one prefix, ordered by the errors they have left and then by their next digit, so
 //! those within reach below each child are a few buckets. The walk goes down while that is cheaper than
-//! scanning ([`cost`](mod@cost)): prefixes are long where the store is dense or the batch is crowded. What
+//! scanning ([`cost::divide`]): prefixes are long where the store is dense or the batch is crowded. What
 //! is built for a prefix serves all runs at once. Many runs are gathered first ([`bag`]), so that a leaf
 //! scans one slice and not a thousand.
 //!
@@ -42,15 +42,13 @@
 //! Start with `probe.rs`; `walk.rs` goes down the tree, `leaf.rs` does the work at the bottom.
 
 mod bag;
-mod blocks;
 mod candidates;
 mod cost;
-mod expense;
 mod leaf;
 mod level;
 mod probe;
 mod walk;
 
-pub(super) use expense::cost;
-pub(super) use probe::COVERS;
+pub(super) use cost::cost;
+pub(super) use level::COVERS;
 pub(super) use walk::{Conditioned, Walk};

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use super::cost;
-use super::level::Level;
-use super::walk::{Conditioned, SHAPE, Shape, Walk, Walking};
+use super::cost::{self, SHAPE, Shape};
+use super::level::{COVERS, Level};
+use super::walk::{Conditioned, Walk, Walking};
 use crate::fingerprint::Fingerprint;
 use crate::tables::flips::Flips;
 use crate::tables::probe::{Hit, Probe};
-
-/// The largest distance for which the conditioned probe is made.
-pub(in crate::tables) const COVERS: u32 = 7;
 
 impl<F: Fingerprint> Conditioned<F> {
     /// Arranges `batch`, which is sorted and distinct, for distances up to `k`.

@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::bag::{Bag, gallop};
-use super::cost::{self, Counts, MOST_KEYS};
+use super::cost::{self, Counts, Shape};
 use super::leaf::{Leaf, Task};
 use super::level::{self, Level, Prefix, Reach};
 use crate::fingerprint::Fingerprint;
@@ -37,25 +37,6 @@ pub(in crate::tables) struct Conditioned<F> {
     pub(super) tail: u32,
     pub(super) shape: Shape,
 }
-
-/// How the tree is cut, and what bounds the memory.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
-    /// The most bits of the first digit, at most 12.
-    pub(super) root: u32,
-    /// The bits of every other digit, at most one more.
-    pub(super) digit: u32,
-    /// The widest block, at most 22 bits.
-    pub(super) widest: u32,
-    /// The shortest prefix of a leaf.
-    pub(super) shallowest: u32,
-    pub(super) most_keys: usize,
-    /// The most runs that are walked side by side.
-    pub(super) side_by_side: usize,
-}
-
-pub(super) const SHAPE: Shape =
-    Shape { root: 12, digit: 6, widest: 22, shallowest: 0, most_keys: MOST_KEYS, side_by_side: 4 };
 
 #[derive(Debug, Default)]
 pub(in crate::tables) struct Walk<F> {
@@ -129,7 +110,7 @@ impl<F: Fingerprint> Walking<'_, F> {
         let batch = Arc::clone(&self.of.identity);
         below.refine(level, reach, digit, Prefix { batch, high, rest });
         match self.gathered {
-            Some((bag, runs)) if rest <= bag.rest() => {
+            Some((bag, runs)) if rest <= bag.rest => {
                 self.beside(runs, &mut bag.slices(high), &below, high);
                 self.consume();
             }

@@ -56,7 +56,6 @@ impl Block {
         ball(self.bits, self.limit)
     }
 
-    /// The bits of the block in a fingerprint.
     pub(super) fn mask(self) -> u128 {
         (self.values() as u128 - 1) << self.low
     }
@@ -67,8 +66,7 @@ impl Block {
         low & ((1 << self.bits) - 1)
     }
 
-    /// The bits of `fingerprint` that are compared first: those that come before the block, and of the others
-    /// the last.
+    /// The bits that are compared first: those that come before the block, and of the others the last.
     #[inline(always)]
     pub(super) fn others<F: Fingerprint>(self, fingerprint: F) -> Columns {
         let above = (F::BITS - self.low - self.bits).min(F::BITS - 1);
@@ -79,7 +77,6 @@ impl Block {
         columns(fingerprint >> low | fingerprint << above)
     }
 
-    /// Whether a pair with these differing bits meets here.
     #[inline]
     pub(super) fn meets<F: Fingerprint>(self, differing: F) -> bool {
         self.value(differing).count_ones() <= self.limit

@@ -9,14 +9,11 @@ use super::indexed_block::ROW_BYTES;
 use crate::fingerprint::Width;
 use crate::hamming::lanes::LANES;
 use crate::hamming::multiversion::Instructions;
-use crate::tables::design::Design;
-use crate::tables::distribution::Meeting;
-use crate::tables::estimate::Estimate;
+use crate::tables::design::{Design, Estimate};
+use crate::tables::distribution::{Meeting, Problem};
 use crate::tables::prices;
-use crate::tables::problem::Problem;
 
-/// How many fingerprints of the store are best probed at once: so many that a value of 16 bits has two groups of
-/// lanes.
+/// So many are best probed at once that a value of 16 bits has two groups of lanes.
 pub(super) const WINDOW: usize = 1 << 22;
 
 /// The most bytes of the windows of all workers together: two workers with whole windows of 64 bits.
@@ -44,7 +41,6 @@ const GATHER_NS: f64 = 4.0;
 
 #[derive(Clone, Copy)]
 struct Steps {
-    /// To sort one of the window by one block.
     sort: f64,
     /// To compare one fingerprint, of the batch or of the window, with a group of lanes of the others.
     compare: f64,
@@ -66,12 +62,15 @@ impl Steps {
     }
 }
 
-/// What a join by multi-index hashing costs.
 pub(in crate::tables) fn cost(problem: &Problem) -> Estimate {
     let &Problem { batch, store, k, width, workers, .. } = problem;
     let blocks = blocks(batch as f64, width.bits(), k, Instructions::widest());
+    let divided = Block::divide(0..width.bits(), blocks, k);
     let most = window(problem);
-    let each = each(problem, |window| Steps::priced(window, width));
+    let probed = problem.chunk().min(most) as f64;
+    let crowding = crowding(problem, &divided, |block| problem.distribution.meeting(block));
+    let steps = Steps::priced(probed, width);
+    let each = nanoseconds(batch as f64, probed, crowding, &divided, steps);
     let build = BUILD_NS * f64::from(blocks) * batch as f64;
     Estimate {
         design: Design::MultiIndex,
@@ -81,16 +80,6 @@ pub(in crate::tables) fn cost(problem: &Problem) -> Estimate {
         memory_bytes: batch_bytes(batch, blocks, width) + workers * most * window_bytes(width),
         window: Some(most as usize),
     }
-}
-
-/// What each fingerprint of the store costs, if the steps cost so much in windows of a size.
-fn each(problem: &Problem, steps: impl Fn(f64) -> Steps) -> f64 {
-    let &Problem { batch, k, width, .. } = problem;
-    let blocks = blocks(batch as f64, width.bits(), k, Instructions::widest());
-    let divided = Block::divide(0..width.bits(), blocks, k);
-    let window = problem.chunk().min(window(problem)) as f64;
-    let crowding = crowding(problem, &divided, |block| problem.distribution.meeting(block));
-    nanoseconds(batch as f64, window, crowding, &divided, steps(window))
 }
 
 /// How many times as many pairs meet as if all were uniform; at least 1.
@@ -120,7 +109,6 @@ fn window_bytes(width: Width) -> u64 {
     4 * u64::from(width.bits() / 8)
 }
 
-/// What it costs to join the batch with itself, on any machine.
 pub(in crate::tables) fn of_itself(problem: &Problem) -> Estimate {
     let &Problem { batch, k, width, .. } = problem;
     let blocks = blocks(batch as f64, width.bits(), k, ANYWHERE);
@@ -144,8 +132,7 @@ fn batch_bytes(batch: u64, blocks: u32, width: Width) -> u64 {
     batch.saturating_mul(each).saturating_add(u64::from(blocks) << 18)
 }
 
-/// The number of blocks that is cheapest, with these instructions, for a batch of fingerprints that differ in so
-/// many bits.
+/// The cheapest number of blocks, with these instructions, for fingerprints that differ in so many bits.
 pub(super) fn blocks(batch: f64, bits: u32, k: u32, instructions: Instructions) -> u32 {
     let of = |blocks: u32| {
         let divided = Block::divide(0..bits, blocks, k);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::block::Block;
 use crate::fingerprint::Fingerprint;
-use crate::hamming::lanes::{Lanes, Strip};
+use crate::hamming::lanes::Lanes;
 
 /// The bytes of a row: its columns, and its place in the batch.
 pub(super) const ROW_BYTES: usize = 10;
@@ -13,9 +13,9 @@ pub(super) const ROW_BYTES: usize = 10;
 pub(super) struct IndexedBlock {
     pub(super) block: Block,
     /// What is compared of the rows, in the order of the values of the block.
-    lanes: Lanes,
+    pub(super) lanes: Lanes,
     /// The places of the rows in the batch, in the same order.
-    places: Vec<u32>,
+    pub(super) places: Vec<u32>,
     /// Value v has the rows `starts[v]..starts[v + 1]`.
     starts: Vec<u32>,
 }
@@ -43,16 +43,6 @@ impl IndexedBlock {
     #[inline(always)]
     pub(super) fn rows(&self, value: usize) -> Range<usize> {
         self.starts[value] as usize..self.starts[value + 1] as usize
-    }
-
-    #[inline(always)]
-    pub(super) fn strip(&self, rows: Range<usize>) -> Strip<'_> {
-        self.lanes.strip(rows)
-    }
-
-    #[inline]
-    pub(super) fn place(&self, row: usize) -> u32 {
-        self.places[row]
     }
 
     pub(super) fn memory_bytes(&self) -> u64 {

@@ -37,18 +37,16 @@
 //! The batch meets itself without a window: the rows of each value are a tile. They are compared with each other, and with the rows of
 //! larger values.
 //!
-//! Start with `probe.rs`; `block.rs` has the limits, `tiles.rs` the window, `indexed_block.rs` the batch, `gathered.rs` its rows that meet a value, `scan.rs` their comparison.
+//! Start with `probe.rs`; `block.rs` has the limits, `tiles.rs` the window, `indexed_block.rs` the batch, `scan.rs` the comparison of its rows that meet a value.
 
 mod block;
 mod cost;
-mod gathered;
 mod indexed_block;
-mod itself;
 mod probe;
 mod scan;
 mod tiles;
 
 pub(super) use block::COVERS;
 pub(super) use cost::{SELF_BYTES, cost, of_itself};
-pub(super) use itself::SelfScratch;
 pub(super) use probe::{MultiIndex, MultiIndexScratch};
+pub(super) use scan::Gathered;

@@ -2,9 +2,8 @@
 
 use super::block::Block;
 use super::cost;
-use super::gathered::Gathered;
 use super::indexed_block::IndexedBlock;
-use super::scan::Scan;
+use super::scan::{Gathered, Scan};
 use super::tiles::{Item, Tiles};
 use crate::fingerprint::Fingerprint;
 use crate::hamming::multiversion::{Instructions, counting};
@@ -17,19 +16,19 @@ use crate::tables::probe::{Hit, Places, Probe};
 
 #[derive(Debug)]
 pub(in crate::tables) struct MultiIndex<F> {
-    pub(super) batch: Vec<F>,
-    pub(super) blocks: Vec<IndexedBlock>,
-    pub(super) flips: Flips,
+    batch: Vec<F>,
+    blocks: Vec<IndexedBlock>,
+    flips: Flips,
     /// The bits that are the same in all of the batch.
     constant: F,
-    pub(super) k: u32,
+    k: u32,
 }
 
 #[derive(Debug, Default)]
 pub(in crate::tables) struct MultiIndexScratch<F> {
     window: Buckets<F>,
-    pub(super) tiles: Tiles,
-    pub(super) gathered: Gathered,
+    tiles: Tiles,
+    gathered: Gathered,
 }
 
 impl<F: Fingerprint> MultiIndex<F> {
@@ -76,15 +75,47 @@ impl<F: Fingerprint> MultiIndex<F> {
         ((fingerprint ^ first) & self.constant).distance(F::default()) <= self.k
     }
 
-    /// The first block in which a pair with these differing bits meets.
     #[inline]
     fn first_meeting(&self, differing: F) -> Option<usize> {
         self.blocks.iter().position(|indexed| indexed.block.meets(differing))
     }
 
+    /// Each block and its limit.
+    pub(in crate::tables) fn keys(&self) -> Vec<u128> {
+        let key = |indexed: &IndexedBlock| [indexed.block.mask(), indexed.block.limit.into()];
+        self.blocks.iter().flat_map(key).collect()
+    }
+
+    pub(in crate::tables) fn count(&self) -> usize {
+        self.batch.len()
+    }
+
+    /// Joins one of so many parts of the batch with itself. Over all parts, `found` is called exactly once for
+    /// each pair within k: with the later one as the batch's, and the earlier one as the probed one.
+    pub(in crate::tables) fn join(
+        &self,
+        (part, parts): (u32, u32),
+        gathered: &mut Gathered,
+        found: &mut dyn FnMut(Hit),
+    ) {
+        for (turn, indexed) in self.blocks.iter().enumerate() {
+            let (buckets, _) = divided(indexed.block);
+            for bucket in (part as usize..buckets).step_by(parts as usize) {
+                progress::tick(Activity::Sorting);
+                self.scan(turn, bucket, None, gathered, &mut |one, other| {
+                    let differing = self.batch[one as usize] ^ self.batch[other as usize];
+                    if let Some(distance) = self.distance_first_met(differing, turn) {
+                        let (batch, at) = (one.max(other), one.min(other));
+                        found(Hit { batch, run: 0, at, distance });
+                    }
+                });
+            }
+        }
+    }
+
     /// The distance of a pair with these differing bits, if it is within k and meets in block `turn` first.
     #[inline]
-    pub(super) fn distance_first_met(&self, differing: F, turn: usize) -> Option<u8> {
+    fn distance_first_met(&self, differing: F, turn: usize) -> Option<u8> {
         let distance = differing.distance(F::default());
         let counts = distance <= self.k && self.first_meeting(differing) == Some(turn);
         counts.then_some(distance as u8)
@@ -92,7 +123,7 @@ impl<F: Fingerprint> MultiIndex<F> {
 
     /// Compares the tiles of one bucket of block `turn` with the batch, or the batch with itself if there is no `window`, and calls
     /// `near` with the place of a row and of another fingerprint that may be near each other.
-    pub(super) fn scan(
+    fn scan(
         &self,
         turn: usize,
         bucket: usize,
@@ -107,8 +138,7 @@ impl<F: Fingerprint> MultiIndex<F> {
         counting(Scan { indexed, flips, window, first, count, k: self.k, gathered, near });
     }
 
-    /// Sorts what of `runs` is in reach by the first bits of a block: as many buckets as there are values of
-    /// these bits.
+    /// Sorts what of `runs` is in reach by the first bits of a block, each value of which has a bucket.
     fn sort(&self, block: Block, runs: &[&[F]], window: &mut Buckets<F>) {
         progress::tick(Activity::Sorting);
         let firsts = runs.iter().scan(0, |end, run| {
@@ -126,16 +156,12 @@ impl<F: Fingerprint> MultiIndex<F> {
 }
 
 /// How many buckets the window has, and how many bits of a block follow those that tell the bucket.
-pub(super) fn divided(block: Block) -> (usize, u32) {
+fn divided(block: Block) -> (usize, u32) {
     let rest = block.bits / 2;
     (1 << (block.bits - rest), rest)
 }
 
-pub(super) fn blocks<F: Fingerprint>(
-    batch: &[F],
-    k: u32,
-    instructions: Instructions,
-) -> Vec<Block> {
+fn blocks<F: Fingerprint>(batch: &[F], k: u32, instructions: Instructions) -> Vec<Block> {
     let span = span(varying(batch));
     let count = cost::blocks(batch.len() as f64, span.end - span.start, k, instructions);
     Block::divide(span, count, k)

@@ -3,10 +3,9 @@
 use std::ops::Range;
 
 use super::block::Block;
-use super::gathered::{Gathered, MOST};
 use super::indexed_block::IndexedBlock;
 use super::tiles::Tiles;
-use crate::hamming::lanes::Strip;
+use crate::hamming::lanes::{LANES, Lanes, Strip};
 use crate::hamming::multiversion::Multiversion;
 use crate::progress::{self, Activity};
 use crate::tables::flips::Flips;
@@ -14,6 +13,11 @@ use crate::tables::flips::Flips;
 /// Where many meet many, there is a sign of progress about every so many comparisons of one fingerprint
 /// with one group: less than a millisecond.
 const TICK_COMPARISONS: usize = 1 << 16;
+
+/// The most rows of a value that are gathered. They are copied at once, needed or not: a copy of a fixed length takes no longer
+/// than the decision how many to copy. In a small batch most values have [`FEW`] rows or less.
+const MOST: usize = LANES;
+const FEW: usize = 8;
 
 /// Compares each of the tiles, whose values are those of the block from `first` on, with the rows whose value
 /// is within the limit of theirs.
@@ -38,7 +42,7 @@ impl Multiversion for Scan<'_> {
     fn run(mut self) {
         for value in self.first..self.first + self.count {
             let lanes = match self.window {
-                Some(tiles) => tiles.lanes(value - self.first),
+                Some(tiles) => tiles.tile(value - self.first),
                 None => self.indexed.rows(value),
             };
             if lanes.is_empty() {
@@ -58,14 +62,11 @@ impl Scan<'_> {
     fn others(&mut self, value: usize, lanes: &Range<usize>) {
         let Scan { indexed, flips, window, k, .. } = *self;
         let Scan { gathered, near, .. } = self;
-        let tile = match window {
-            Some(tiles) => tiles.strip(lanes.clone()),
-            None => indexed.strip(lanes.clone()),
+        let (tile, places) = match window {
+            Some(tiles) => (tiles.lanes.strip(lanes.clone()), &tiles.places),
+            None => (indexed.lanes.strip(lanes.clone()), &indexed.places),
         };
-        let place = |lane: usize| match window {
-            Some(tiles) => tiles.place(lanes.start + lane),
-            None => indexed.place(lanes.start + lane),
-        };
+        let place = |lane: usize| places[lanes.start + lane];
         let Block { bits, limit, .. } = indexed.block;
         gathered.begin(indexed.block.ball());
         for off in 0..=limit {
@@ -79,13 +80,13 @@ impl Scan<'_> {
                     gathered.add(indexed, rows);
                     continue;
                 }
-                compare(indexed.strip(rows.clone()), tile, k - off, &mut |row, lane| {
-                    near(indexed.place(rows.start + row), place(lane));
+                compare(indexed.lanes.strip(rows.clone()), tile, k - off, &mut |row, lane| {
+                    near(indexed.places[rows.start + row], place(lane));
                 });
             }
         }
         compare(gathered.strip(), tile, k, &mut |at, lane| {
-            near(indexed.place(gathered.row(at)), place(lane));
+            near(indexed.places[gathered.row(at)], place(lane));
         });
     }
 
@@ -94,12 +95,12 @@ impl Scan<'_> {
     fn own(&mut self, rows: &Range<usize>) {
         let Scan { indexed, k, .. } = *self;
         let Scan { near, .. } = self;
-        let mut ticks = Ticks::every(indexed.strip(rows.clone()).groups());
+        let mut ticks = Ticks::every(indexed.lanes.strip(rows.clone()).groups());
         for row in rows.clone() {
             ticks.count();
-            let columns = indexed.strip(row..row + 1).columns(0);
-            indexed.strip(row + 1..rows.end).near(columns, k, &mut |at| {
-                near(indexed.place(row), indexed.place(row + 1 + at));
+            let columns = indexed.lanes.strip(row..row + 1).columns(0);
+            indexed.lanes.strip(row + 1..rows.end).near(columns, k, &mut |at| {
+                near(indexed.places[row], indexed.places[row + 1 + at]);
             });
         }
     }
@@ -146,5 +147,49 @@ impl Ticks {
             progress::tick(Activity::Working);
             self.left = self.step;
         }
+    }
+}
+
+/// Rows of several values of a block, side by side.
+#[derive(Debug, Default)]
+pub(in crate::tables) struct Gathered {
+    lanes: Lanes,
+    count: usize,
+    /// For the rows of each value: where they begin here, and where they begin among all rows of the block.
+    runs: Vec<(u32, u32)>,
+}
+
+impl Gathered {
+    /// Forgets all rows, and makes room for those of so many values.
+    #[inline(always)]
+    fn begin(&mut self, values: usize) {
+        self.lanes.make_room(values * MOST);
+        self.count = 0;
+        self.runs.clear();
+    }
+
+    /// Adds the rows of one value, at most [`MOST`].
+    #[inline(always)]
+    fn add(&mut self, indexed: &IndexedBlock, rows: Range<usize>) {
+        self.runs.push((self.count as u32, rows.start as u32));
+        let length = rows.len();
+        let strip = indexed.lanes.strip(rows);
+        if length <= FEW {
+            self.lanes.copy::<FEW>(self.count, strip);
+        } else {
+            self.lanes.copy::<MOST>(self.count, strip);
+        }
+        self.count += length;
+    }
+
+    #[inline(always)]
+    fn strip(&self) -> Strip<'_> {
+        self.lanes.strip(0..self.count)
+    }
+
+    fn row(&self, at: usize) -> usize {
+        let run = self.runs.partition_point(|run| run.0 as usize <= at) - 1;
+        let (begin, start) = self.runs[run];
+        at - begin as usize + start as usize
     }
 }

@@ -2,15 +2,13 @@
 
 use std::ops::Range;
 
-use crate::hamming::lanes::{Columns, LANES, Lanes, Strip};
+use crate::hamming::lanes::{Columns, LANES, Lanes};
 
 /// Fingerprints by the value of some bits of a block: each value has groups of lanes of its own.
 #[derive(Debug, Default)]
 pub(super) struct Tiles {
-    lanes: Lanes,
-    /// The place of the fingerprint in each lane.
-    places: Vec<u32>,
-    /// The lanes of each value.
+    pub(super) lanes: Lanes,
+    pub(super) places: Vec<u32>,
     tiles: Vec<Range<u32>>,
 }
 
@@ -46,18 +44,8 @@ impl Tiles {
     }
 
     #[inline(always)]
-    pub(super) fn lanes(&self, value: usize) -> Range<usize> {
+    pub(super) fn tile(&self, value: usize) -> Range<usize> {
         let Range { start, end } = self.tiles[value];
         start as usize..end as usize
-    }
-
-    #[inline(always)]
-    pub(super) fn strip(&self, lanes: Range<usize>) -> Strip<'_> {
-        self.lanes.strip(lanes)
-    }
-
-    #[inline]
-    pub(super) fn place(&self, lane: usize) -> u32 {
-        self.places[lane]
     }
 }

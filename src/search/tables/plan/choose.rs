@@ -4,10 +4,9 @@ use std::collections::HashSet;
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
-use crate::tables::design::Design;
-use crate::tables::estimate::Estimate;
+use crate::tables::design::{Design, Estimate};
+use crate::tables::distribution::Problem;
 use crate::tables::masked::{MAX_DISTANCE, Masked};
-use crate::tables::problem::Problem;
 use crate::tables::{conditioned, multi_index, sorted};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +18,6 @@ pub struct Plan {
     pub itself: Estimate,
     /// About how many fingerprints are gathered at once at most, if it is joined with itself by sorting.
     pub share: u64,
-    /// One sentence for people.
     pub why: String,
 }
 
@@ -174,7 +172,6 @@ fn why(chosen: &Estimate, others: &[Estimate], itself: &Estimate, problem: &Prob
     )
 }
 
-/// The index of the estimate with the least memory.
 fn smallest(estimates: &[Estimate]) -> usize {
     let sizes = (0..).zip(estimates).map(|(at, estimate)| (estimate.memory_bytes, at));
     sizes.min().expect("a design has an estimate").1

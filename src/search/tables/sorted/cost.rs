@@ -6,11 +6,10 @@ use super::meeting::CROWD;
 use crate::error::Result;
 use crate::fingerprint::Width;
 use crate::tables::buckets::Entry;
-use crate::tables::distribution::Meeting;
-use crate::tables::estimate::Estimate;
+use crate::tables::design::Estimate;
+use crate::tables::distribution::{Meeting, Problem};
 use crate::tables::masked::Masked;
 use crate::tables::prices;
-use crate::tables::problem::Problem;
 
 /// Reading past one fingerprint on the way to a share, in nanoseconds; like all that follow measured on
 /// one thread of a 2-core Sapphire Rapids machine.

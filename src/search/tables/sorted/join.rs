@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::gather::gather;
 use super::lead::{Lead, MOST, TURNS, bits, part_bits, parts};
 use super::meeting::Join;
 use crate::error::Result;
@@ -18,7 +17,7 @@ pub(super) const WINDOW: usize = 1 << 24;
 #[derive(Debug)]
 pub struct SortedJoin<F> {
     batch: Arc<[F]>,
-    keys: Vec<F>,
+    pub(in crate::tables) keys: Vec<F>,
     leads: Vec<Lead<F>>,
     k: u32,
 }
@@ -59,10 +58,6 @@ impl<F: Fingerprint> SortedJoin<F> {
         Ok(SortedJoin { batch, keys, leads, k })
     }
 
-    pub fn keys(&self) -> &[F] {
-        &self.keys
-    }
-
     pub fn parts(&self) -> u32 {
         parts(self.batch.len())
     }
@@ -75,7 +70,7 @@ impl<F: Fingerprint> SortedJoin<F> {
         let shares =
             leads.flat_map(|lead| lead.shares_of(part / TURNS).map(move |share| (lead, share)));
         for (lead, share) in shares {
-            gather(batch, lead, share, &[&self.batch], picked);
+            lead.gather(share, &[&self.batch], picked, batch);
             let mut join = Join { k: self.k, shared: lead.group_bits, spare };
             for group in batch.buckets() {
                 join.under(&self.keys, lead.keys.clone(), group, None, &mut |a, b, distance| {
@@ -96,8 +91,8 @@ impl<F: Fingerprint> Probe<F> for SortedJoin<F> {
         let Gathering { picked, batch, others, spare } = scratch;
         let shares = |lead| (0..Lead::shares(lead)).map(move |share| (lead, share));
         for (lead, share) in self.leads.iter().flat_map(shares) {
-            gather(others, lead, share, runs, picked);
-            gather(batch, lead, share, &[&self.batch], picked);
+            lead.gather(share, runs, picked, others);
+            lead.gather(share, &[&self.batch], picked, batch);
             let mut join = Join { k: self.k, shared: lead.group_bits, spare };
             for (group, others) in batch.buckets().zip(others.buckets()) {
                 let keys = lead.keys.clone();

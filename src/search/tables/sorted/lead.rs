@@ -3,6 +3,8 @@
 use std::ops::Range;
 
 use crate::fingerprint::Fingerprint;
+use crate::progress::{self, Activity};
+use crate::tables::buckets::{Buckets, Entry, hash};
 
 /// About how many fingerprints a group has, as a power of two.
 const GROUP_BITS: u32 = 10;
@@ -15,6 +17,9 @@ const PART_BITS: u32 = 14;
 
 /// About how many fingerprints a share has at most, unless another number is set.
 pub(super) const MOST: u64 = 1 << 24;
+
+/// How many fingerprints are picked from at a time.
+const PICK: usize = 1024;
 
 /// How many parts the leads are divided among.
 pub(super) const TURNS: u32 = 4;
@@ -41,6 +46,43 @@ impl<F: Fingerprint> Lead<F> {
         let each = self.share_bits - self.part_bits;
         let parts = 1 << self.part_bits;
         part.min(parts) << each..(part + 1).min(parts) << each
+    }
+
+    /// Gathers in `buckets` what of `runs` falls into a share of the groups, group by group.
+    pub(super) fn gather(
+        &self,
+        share: u32,
+        runs: &[&[F]],
+        picked: &mut Vec<Entry<F>>,
+        buckets: &mut Buckets<F>,
+    ) {
+        progress::tick(Activity::Sorting);
+        picked.clear();
+        let mut first = 0;
+        for run in runs {
+            for (block, first) in run.chunks(PICK).zip((first..).step_by(PICK)) {
+                self.pick(share, block, first, picked);
+            }
+            first += run.len() as u32;
+        }
+        let shift = 64 - self.group_bits;
+        let groups = 1 << (self.group_bits - self.share_bits);
+        let group = |fingerprint| (hash(fingerprint & self.mask) >> shift) as usize & (groups - 1);
+        buckets.sort(picked.iter().copied(), groups, group);
+    }
+
+    /// Adds those of `block`, which begins at place `first`, that fall into a share.
+    fn pick(&self, share: u32, block: &[F], first: u32, picked: &mut Vec<Entry<F>>) {
+        let mask = self.mask;
+        let shift = 64 - self.share_bits;
+        let start = picked.len();
+        let mut count = start;
+        picked.resize(start + block.len() + 1, Entry::default());
+        for (&fingerprint, place) in block.iter().zip(first..) {
+            picked[count] = Entry { fingerprint, place };
+            count += usize::from(hash(fingerprint & mask) >> shift == u64::from(share));
+        }
+        picked.truncate(count);
     }
 }
 

@@ -11,7 +11,6 @@ pub(super) const CROWD: usize = 512;
 /// About how many fingerprints of a crowd are sampled for their bits.
 const ASKED: usize = 256;
 
-/// Two fingerprints within k, and their distance.
 pub(super) type TakePair<'a, F> = &'a mut dyn FnMut(&Entry<F>, &Entry<F>, u8);
 
 pub(super) struct Join<'a, F> {
@@ -22,8 +21,7 @@ pub(super) struct Join<'a, F> {
 }
 
 impl<F: Fingerprint> Join<'_, F> {
-    /// Joins `entries` with `others`, or with themselves where there are none, under those of `keys`
-    /// whose `turns` it is.
+    /// Joins `entries` with `others`, or with themselves, under those of `keys` whose `turns` it is.
     pub(super) fn under(
         &mut self,
         keys: &[F],
@@ -66,7 +64,6 @@ impl<F: Fingerprint> Join<'_, F> {
         self.spare.extend([ours, theirs]);
     }
 
-    /// Joins what has met under `key`.
     #[inline]
     fn bucket(
         &mut self,
@@ -161,7 +158,6 @@ fn bucket<F: Fingerprint>(fingerprint: F, key: F, shared: u32, bits: u32) -> usi
     (hash(fingerprint & key) << shared >> (64 - bits)) as usize
 }
 
-/// The first of `keys` under which a pair with these differing bits meets.
 fn first_meeting<F: Fingerprint>(keys: &[F], differing: F) -> Option<usize> {
     keys.iter().position(|&key| differing & key == F::default())
 }

@@ -17,7 +17,6 @@
 //! Start with `join.rs`.
 
 mod cost;
-mod gather;
 mod join;
 mod lead;
 mod meeting;

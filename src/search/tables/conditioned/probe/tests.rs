@@ -77,22 +77,6 @@ fn crowds_are_exact() {
     crowds::<u128>();
 }
 
-#[test]
-fn a_dense_store_is_exact_with_pairs_at_every_distance() {
-    let mut random = ChaCha8Rng::seed_from_u64(15);
-    // As dense as eight thousand million: the top bits are the same for all.
-    let top = |f: u64| f >> 18 | 0x2ac1 << 46;
-    let batch = set(uniform::<u64>(&mut random, 2000).into_iter().map(top));
-    let planted = (0..2000).map(|i| off(&mut random, batch[i % batch.len()], i % 6));
-    let planted: Vec<u64> = planted.collect();
-    let store = uniform::<u64>(&mut random, 20_000).into_iter().map(top);
-    let store = set(store.chain(planted));
-    for k in [0, 3, 5] {
-        let found = probed(&Conditioned::new(&batch, k), &store);
-        assert_eq!(found, all_pairs(&batch, &store, k), "{k}");
-    }
-}
-
 proptest! {
     /// Runs are joined together as each would be alone, copies and empty runs among them.
     #[test]

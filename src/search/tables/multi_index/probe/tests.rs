@@ -14,7 +14,6 @@ use crate::tables::tests::{
 };
 use crate::tables::{ArrangedBatch, Design, SelfJoin, SelfJoinScratch};
 
-/// The pairs of all parts.
 fn itself<F: Fingerprint>(multi_index: &MultiIndex<F>) -> Vec<Hit> {
     let mut scratch = Default::default();
     joined(7, |part, found| multi_index.join((part, 7), &mut scratch, found))

@@ -9,7 +9,6 @@ use crate::tables::tests::{
     all_own_pairs, all_pairs, inputs, joined, off, probed, probed_runs, set, uniform,
 };
 
-/// The pairs of all parts.
 fn itself<F: Fingerprint>(batch: &[F], design: Masked, k: u32) -> Vec<Hit> {
     let sorted = SortedJoin::new(batch.into(), design.into(), k).unwrap();
     let mut scratch = Gathering::default();
