@@ -20,7 +20,7 @@ const SEAL: u32 = 0;
 pub(super) struct JournalFile {
     path: PathBuf,
     file: File,
-    bytes: u64,
+    pub(super) bytes: u64,
 }
 
 #[derive(Debug)]
@@ -59,12 +59,7 @@ impl JournalFile {
         Ok(JournalFile { path: path.to_path_buf(), file, bytes: end })
     }
 
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Appends a frame of so many pages, which are on disk when this returns. After an error, the file is as good
-    /// as lost, and is made anew.
+    /// Appends a frame of so many pages, which are on disk then. After an error, the file is as good as lost.
     pub(super) fn append(&mut self, pages: u32, body: &[u8]) -> Result<()> {
         let frame = frame(pages, self.bytes, body);
         self.file.write_all_at(&frame, self.bytes).at(&self.path)?;

@@ -13,17 +13,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, RwLock};
 use std::thread::{self, JoinHandle};
 
 use tempfile::TempDir;
 
-use super::committer;
 use super::files::{header_of, open_parts, remove_unfinished, unfinished};
 use super::header::{Header, damaged};
-use super::insertion::Insertion;
+use super::page_bytes;
 use super::part::Wanted;
-use super::shared::Shared;
+use super::shared::{Done, Shared};
 use crate::error::{At, Error, Kind, Result};
 use crate::fingerprint::Width;
 use crate::matches::Answer;
@@ -31,7 +30,8 @@ use crate::output::{Lock, UNFINISHED, sync_folder};
 use crate::parallel::lock;
 use crate::runs::Sorter;
 use crate::store::{
-    Day, JOURNAL, RecordCounts, RemovalNote, Segment, SegmentBuilder, SegmentOptions,
+    Day, FingerprintedDocument, JOURNAL, RecordCounts, RemovalNote, Segment, SegmentBuilder,
+    SegmentOptions,
 };
 use crate::work::Work;
 
@@ -54,8 +54,7 @@ pub struct JournalOptions {
 }
 
 impl Journal {
-    /// Opens the journal of the store in this folder. Frames that were never finished are cut off, and files that were
-    /// never finished are removed.
+    /// Opens the journal of the store in this folder. Frames and files that were never finished are removed.
     pub fn open(store: &Path, options: JournalOptions) -> Result<Journal> {
         let folder = store.join(JOURNAL);
         fs::create_dir_all(&folder).at(&folder)?;
@@ -81,8 +80,7 @@ impl Journal {
             rest: Condvar::new(),
         });
         let own = Arc::clone(&shared);
-        let committer =
-            thread::Builder::new().name("journal".into()).spawn(move || committer::run(&own));
+        let committer = thread::Builder::new().name("journal".into()).spawn(move || own.commit());
         let committer =
             committer.map_err(|cause| Error::system("cannot start a thread", &cause))?;
         Ok(Journal { shared, committer: Some(committer) })
@@ -107,8 +105,7 @@ impl Journal {
         Journal::open_locked(folder, options, lock)?.leave_out_removed()
     }
 
-    /// The nearest pages on disk, at most `limit`, by distance, id and day, as far as `work` goes; and how many more there
-    /// are.
+    /// The nearest pages on disk, at most `limit`, as far as `work` goes; and how many more there are.
     pub fn near(&self, wanted: &Wanted<'_>, limit: usize, work: &mut Work<'_>) -> Answer {
         self.shared.near(wanted, limit, |part| part.on_disk, work)
     }
@@ -125,7 +122,7 @@ impl Journal {
 
     /// The bytes of the file that takes new pages.
     pub fn bytes(&self) -> u64 {
-        lock(&self.shared.file).bytes()
+        lock(&self.shared.file).bytes
     }
 
     /// Waits for the turn of a request: it looks at what is remembered and adds pages, and no other request does so
@@ -135,7 +132,7 @@ impl Journal {
         let turn = lock(&shared.turn);
         shared.make_ready()?;
         shared.check_room()?;
-        Ok(Insertion::new(shared, turn))
+        Ok(Insertion { shared, _turn: turn, added: Vec::new(), pages: 0 })
     }
 
     /// Seals what is remembered as the pages of `day`: pages that come later belong to another day.
@@ -193,8 +190,7 @@ impl Journal {
         self.shared.parts().iter().filter_map(|(_, part)| part.sealed).collect()
     }
 
-    /// Writes the sealed pages of `day` to a segment, the same as `fingerprint` makes of these pages. The sort uses
-    /// about `memory_bytes`.
+    /// Writes the sealed pages of `day` to a segment, as `fingerprint` does, with a sort in about `memory_bytes`.
     pub fn write_segment(&self, day: Day, path: &Path, memory_bytes: usize) -> Result<Segment> {
         let shared = &*self.shared;
         let mut sorter = Sorter::new(&shared.folder, memory_bytes);
@@ -250,5 +246,61 @@ impl Drop for Journal {
         lock(&self.shared.queue).is_closing = true;
         self.shared.work.notify_all();
         self.committer.take().map(JoinHandle::join);
+    }
+}
+
+/// The turn of one request.
+#[derive(Debug)]
+pub struct Insertion<'a> {
+    shared: &'a Shared,
+    _turn: MutexGuard<'a, ()>,
+    added: Vec<u8>,
+    pages: u32,
+}
+
+impl Insertion<'_> {
+    /// The nearest pages as far as `work` goes, those that are not on disk yet among them.
+    pub fn near(&self, wanted: &Wanted<'_>, limit: usize, work: &mut Work<'_>) -> Answer {
+        self.shared.near(wanted, limit, |part| part.pages.len(), work)
+    }
+
+    /// Whether a page of this id was remembered since the last seal.
+    pub fn has(&self, id: &str) -> bool {
+        self.shared.parts().last().is_some_and(|(_, part)| part.has(id))
+    }
+
+    pub fn add(&mut self, page: FingerprintedDocument) {
+        page_bytes::write(&page, &self.shared.header, &mut self.added);
+        self.pages += 1;
+        if let Some((_, part)) = self.shared.parts_mut().last_mut() {
+            part.push(page);
+        }
+    }
+
+    /// Ends the turn. `done` is called once all that the request saw and added is on disk.
+    pub fn finish(mut self, done: Done) -> Result<()> {
+        let shared = self.shared;
+        let mut queue = lock(&shared.queue);
+        if let Some(failed) = &queue.failed {
+            return Err(failed.clone());
+        }
+        queue.frame.body.append(&mut self.added);
+        queue.frame.pages += std::mem::take(&mut self.pages);
+        queue.frame.waiting.push(done);
+        drop(queue);
+        drop(self);
+        shared.work.notify_one();
+        Ok(())
+    }
+}
+
+impl Drop for Insertion<'_> {
+    /// Pages of a request that never finished, as after a panic, are withdrawn before the next turn.
+    fn drop(&mut self) {
+        if self.pages > 0 {
+            let broken_off =
+                || Error::new(Kind::Internal, "a request broke off while it added pages");
+            lock(&self.shared.queue).failed.get_or_insert_with(broken_off);
+        }
     }
 }

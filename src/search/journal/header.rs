@@ -12,8 +12,7 @@ pub(super) const MAGIC: Magic = *b"DUPSJRNL\x01\0\0\0";
 /// The most bytes that a row may have for its sketch, and for its bands.
 const MOST_ROW_BYTES: usize = 1 << 16;
 
-/// What the pages of a journal are: the columns of the segment that they become. Whether that has times depends on
-/// the pages.
+/// What the pages of a journal are: the columns of their segment, but for times, which depend on the pages.
 #[derive(Clone, Debug)]
 pub(super) struct Header {
     pub(super) width: Width,

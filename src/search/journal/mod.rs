@@ -9,33 +9,27 @@
 //!                                         seal: this is 2026-11-22 -> segment -> store add -> forget
 //! ```
 //!
-//! - `folder`: requests, seals, segments ([`Journal`]). `insertion`: the turn of one request.
-//! - `queue`, `committer`: what waits to be written, and the thread that writes it. `shared`: what all of these share.
+//! - `folder`: requests, seals, segments ([`Journal`]), and the turn of one request ([`Insertion`]).
+//! - `shared`: what waits to be written, and the thread that writes it.
 //! - `files`: the files in the folder. `rewriting`: those that are written anew.
-//! - `part`, `near`, `anchors`, `nearest`: the pages of one file in memory, and which of them are near.
+//! - `part`, `near`: the pages of one file in memory, and which of them are near.
 //! - `file`, `header`, `page_bytes`: the bytes. FORMAT.md in this folder specifies them.
 //!
 //! Imports `store` and `matches` and what they import. Plain threads; nothing is asynchronous.
 
-mod anchors;
-mod committer;
 mod file;
 mod files;
 mod folder;
 mod header;
-mod insertion;
 mod near;
-mod nearest;
 mod page_bytes;
 mod part;
-mod queue;
 mod rewriting;
 mod shared;
 
 #[cfg(test)]
 mod tests;
 
-pub use folder::{Journal, JournalOptions};
-pub use insertion::Insertion;
+pub use folder::{Insertion, Journal, JournalOptions};
 pub use part::Wanted;
-pub use queue::Done;
+pub use shared::Done;

@@ -1,4 +1,4 @@
-//! Finds near fingerprints among those held in memory, while more are added.
+//! Finds near fingerprints, and pages that share anchors, among those held in memory, while more are added.
 //!
 //! A fingerprint is cut into blocks of 16 bits: 4 of 64 bits, 8 of 128. If two differ in at most k bits, then in one
 //! of `b` blocks they differ in at most k / b. So each block has a table of chains by its 16 bits, and a search
@@ -14,21 +14,15 @@
 //! fingerprint stands in a table once.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
 use crate::fingerprint::Width;
+use crate::hamming::words;
+use crate::matches::anchors_of;
 use crate::work::Work;
 
 const BLOCK_BITS: u32 = 16;
 const VALUES: usize = 1 << BLOCK_BITS;
-const END: u32 = u32::MAX;
-
-/// All values of a block, those with few bits first.
-static FLIPS: LazyLock<Vec<u16>> = LazyLock::new(|| {
-    let mut flips: Vec<u16> = (0..=u16::MAX).collect();
-    flips.sort_by_key(|flip| flip.count_ones());
-    flips
-});
+pub(super) const END: u32 = u32::MAX;
 
 #[derive(Debug)]
 pub(super) struct NearTables {
@@ -78,8 +72,8 @@ impl NearTables {
         let within = distance / self.blocks as u32;
         for block in 0..self.blocks {
             let own = value(asked, block);
-            for &flip in FLIPS.iter().take_while(|flip| flip.count_ones() <= within) {
-                let mut at = self.heads[block * VALUES + (own ^ usize::from(flip))];
+            for flip in (0..=within).flat_map(|weight| words(BLOCK_BITS, weight)) {
+                let mut at = self.heads[block * VALUES + (own ^ flip as usize)];
                 while at != END && work.spend(1) {
                     let differing = self.fingerprints[at as usize] ^ asked;
                     let apart = differing.count_ones();
@@ -97,8 +91,41 @@ fn value(fingerprint: u128, block: usize) -> usize {
     (fingerprint >> (block as u32 * BLOCK_BITS)) as usize % VALUES
 }
 
-/// The first block with at most so many bits set. One fingerprint may be met in several tables, and counts in the
-/// first.
+/// The first block with at most so many bits set: what is met in several tables counts in the first.
 fn first_within(differing: u128, within: u32) -> usize {
     (0..).find(|&block| value(differing, block).count_ones() <= within).unwrap_or_default()
+}
+
+/// The pages with each anchor, in chains. Pages are numbered as they came.
+#[derive(Debug, Default)]
+pub(super) struct AnchorTables {
+    pages: u32,
+    /// The last link of each anchor.
+    last: HashMap<u64, u32>,
+    /// A page with an anchor, and the link before it.
+    links: Vec<(u32, u32)>,
+}
+
+impl AnchorTables {
+    pub(super) fn add(&mut self, anchors: &[u8]) {
+        for anchor in anchors_of(anchors) {
+            let before = self.last.insert(anchor, self.links.len() as u32).unwrap_or(END);
+            self.links.push((self.pages, before));
+        }
+        self.pages += 1;
+    }
+
+    /// The pages that share anchors, as far as `work` goes, each as often as it shares one.
+    pub(super) fn sharing(&self, anchors: &[u8], work: &mut Work<'_>) -> Vec<u32> {
+        let mut pages = Vec::new();
+        for anchor in anchors_of(anchors) {
+            let mut at = self.last.get(&anchor).copied().unwrap_or(END);
+            while at != END && work.spend(1) {
+                let (page, before) = self.links[at as usize];
+                pages.push(page);
+                at = before;
+            }
+        }
+        pages
+    }
 }

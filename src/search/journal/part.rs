@@ -4,15 +4,12 @@ use std::collections::HashMap;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::anchors::AnchorTables;
 use super::header::Header;
-use super::near::NearTables;
+use super::near::{AnchorTables, END, NearTables};
 use crate::fingerprint::check::ANCHORS;
 use crate::matches::{Confirm, Covering, GroupKey, Question, Similarity};
 use crate::store::{Day, FingerprintedDocument};
 use crate::work::Work;
-
-const END: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {

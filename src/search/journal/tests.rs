@@ -112,12 +112,8 @@ fn near(pages: &[FingerprintedDocument], wanted: &Wanted<'_>) -> Vec<NearPage> {
                     let similarity = match is_copy {
                         true => Some(Similarity::SAME),
                         false => {
-                            let is_like = check.confirms(signature, &page.details.check);
-                            is_like.then(|| {
-                                Similarity::nearest(
-                                    check.check.similarity(signature, &page.details.check),
-                                )
-                            })
+                            let similarity = check.check.similarity(signature, &page.details.check);
+                            (similarity >= check.least).then(|| Similarity::nearest(similarity))
                         }
                     };
                     (*class == page.details.class && similarity.is_some(), similarity)
