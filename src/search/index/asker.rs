@@ -11,7 +11,7 @@ use super::lookup::Lookup;
 use super::shelf::NearRows;
 use crate::error::Result;
 use crate::fingerprint::Class;
-use crate::matches::{Answer, Covering, GroupKeyReader, NearPage, Question};
+use crate::matches::{Answer, Confirm, Covering, GroupKeyReader, NearPage, Question};
 use crate::store::{Dated, Ids, RowDays, Shown};
 use crate::work::Work;
 
@@ -30,13 +30,14 @@ struct Readers {
     days: RowDays,
     shown: Shown,
     keys: GroupKeyReader,
+    check: Option<Confirm>,
 }
 
 impl Asker {
     /// Asks `lookup`.
     #[must_use]
     pub fn new(lookup: &Arc<Lookup>) -> Asker {
-        let readers = lookup.segments().iter().map(|_| None).collect();
+        let readers = lookup.segments.iter().map(|_| None).collect();
         Asker { lookup: Arc::clone(lookup), readers, found: Vec::new() }
     }
 
@@ -68,10 +69,10 @@ impl Asker {
                 let number = found.segment as usize;
                 let readers = match &mut readers[number] {
                     Some(readers) => readers,
-                    none => none.insert(Readers::of(&lookup.segments()[number], lookup)?),
+                    none => none.insert(Readers::of(&lookup.segments[number], lookup)?),
                 };
-                let rows = RowsToName { lookup, question, found, most: limit - held };
-                read = (found.segment, start..rows.read(readers, &mut answer, work)?);
+                let end = readers.name(question, found, limit - held, &mut answer, work)?;
+                read = (found.segment, start..end);
                 if answer.near.len() - held > limit.saturating_mul(4) {
                     settle(&mut answer, held, limit);
                 }
@@ -93,64 +94,60 @@ fn settle(answer: &mut Answer, held: usize, limit: usize) {
     answer.near.truncate(limit);
 }
 
-/// Rows with one fingerprint that is near. They are in the order of their ids and days.
-struct RowsToName<'a> {
-    lookup: &'a Lookup,
-    question: &'a Question<'a>,
-    found: &'a NearRows,
-    most: usize,
-}
+impl Readers {
+    fn of(dated: &Dated, lookup: &Lookup) -> Result<Readers> {
+        let (segment, check) = (dated.segment(), lookup.options().check);
+        let keys = GroupKeyReader::new(segment, check.as_ref())?;
+        Ok(Readers { ids: segment.ids(), days: dated.days(), shown: dated.shown(), keys, check })
+    }
 
-impl RowsToName<'_> {
-    /// Adds those that are near. Returns the row up to which they were read.
-    fn read(&self, readers: &mut Readers, answer: &mut Answer, work: &mut Work<'_>) -> Result<u64> {
-        let check = self.lookup.options().check;
-        let distance = self.found.distance;
+    /// Adds the pages that are near of the rows that were found with one fingerprint, at most so many, the others as a number. The rows are in the
+    /// order of their ids and days. Returns the row up to which they were read.
+    fn name(
+        &mut self,
+        question: &Question<'_>,
+        found: &NearRows,
+        most: usize,
+        answer: &mut Answer,
+        work: &mut Work<'_>,
+    ) -> Result<u64> {
+        let NearRows { distance, rows: Range { start, end }, .. } = *found;
         let mut named = 0;
         // Neighbours often have one key, and are compared once.
         let mut keys = 0;
         let mut key = (Class::Full, Vec::new());
         let mut stand_in = None;
-        let Range { start, end } = self.found.rows;
         for row in start..end {
             if !work.spend(1) {
                 break;
             }
-            if named == self.most && self.question.page.is_none() && work.spend((end - row) / 64) {
-                let shown = readers.shown.among(row, end - row)?;
+            if named == most && question.page.is_none() && work.spend((end - row) / 64) {
+                let shown = self.shown.among(row, end - row)?;
                 answer.more += shown.map_or(0, |(_, count)| count);
                 break;
             }
-            if !readers.shown.get(row)? {
+            if !self.shown.get(row)? {
                 continue;
             }
-            let own = readers.keys.get(row)?;
+            let own = self.keys.get(row)?;
             if keys == 0 || (own.class, own.signature) != (key.0, &key.1[..]) {
-                if keys == Question::most_keys(check) {
+                if keys == Question::most_keys(self.check) {
                     return Ok(row);
                 }
                 keys += 1;
                 key = (own.class, own.signature.to_vec());
-                stand_in = self.question.stand_in(own, distance, check.as_ref());
+                stand_in = question.stand_in(own, distance, self.check.as_ref());
             }
             let Some(Covering { containment: similarity }) = stand_in else { continue };
-            if named == self.most {
+            if named == most {
                 answer.more += 1;
                 continue;
             }
             named += 1;
-            let id = readers.ids.get(row)?.to_owned();
-            let day = Some(readers.days.get(row)?);
+            let id = self.ids.get(row)?.to_owned();
+            let day = Some(self.days.get(row)?);
             answer.near.push(NearPage { distance, id, day, similarity });
         }
         Ok(end)
-    }
-}
-
-impl Readers {
-    fn of(dated: &Dated, lookup: &Lookup) -> Result<Readers> {
-        let segment = dated.segment();
-        let keys = GroupKeyReader::new(segment, lookup.options().check.as_ref())?;
-        Ok(Readers { ids: segment.ids(), days: dated.days(), shown: dated.shown(), keys })
     }
 }

@@ -29,8 +29,7 @@ fn files_of(store: &Store, design: IndexDesign) -> impl Fn(&Segment) -> Result<V
     move |segment| files(&folder, segment, design)
 }
 
-/// How many files the index of the newest version lacks, if it is of this design, and how many fingerprints go
-/// into them.
+/// How many files an index of this design of the newest version lacks, and how many fingerprints go into them.
 pub fn missing(store: &Store, design: IndexDesign) -> Result<(u64, u64)> {
     sidecars(store).missing(files_of(store, design))
 }

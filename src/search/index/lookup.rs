@@ -15,7 +15,6 @@ const MOST_DISTANCE: u32 = 15;
 
 /// How a version is opened.
 #[derive(Clone, Copy, Debug, Default)]
-
 pub struct LookupOptions {
     /// The largest number of bits in which near pages differ, at most 15.
     pub distance: u32,
@@ -37,7 +36,7 @@ impl LookupOptions {
 /// [`Asker`](super::Asker). It goes on to answer for this version when the store has moved on.
 pub struct Lookup {
     version: Version,
-    segments: Vec<Dated>,
+    pub(super) segments: Vec<Dated>,
     shelves: Vec<Box<dyn Shelf>>,
     options: LookupOptions,
     without_index: usize,
@@ -86,10 +85,6 @@ impl Lookup {
     /// How many of its segments lack the index that the store keeps. They are asked by flips.
     pub fn without_index(&self) -> usize {
         self.without_index
-    }
-
-    pub(super) fn segments(&self) -> &[Dated] {
-        &self.segments
     }
 
     /// Makes `found` all that is near `question`, as far as `work` goes, ordered by distance and place.

@@ -12,8 +12,7 @@ pub(super) struct Permutation {
     parts: Vec<MovedBits>,
 }
 
-/// Neighbouring bits, and by how many places the bits move to the left. A negative number moves the
-/// bits to the right.
+/// Neighbouring bits, and by how many places they move to the left: a negative number, to the right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MovedBits {
     mask: u128,

@@ -52,16 +52,10 @@ pub(super) fn open(
     files: &[TableFile],
     access: Access,
 ) -> Result<(Box<dyn Shelf>, bool)> {
-    Ok(match segment.width() {
-        Width::W64 => {
-            let (shelf, whole) = Tables::<u64>::open(segment, design, distance, files, access)?;
-            (Box::new(shelf), whole)
-        }
-        Width::W128 => {
-            let (shelf, whole) = Tables::<u128>::open(segment, design, distance, files, access)?;
-            (Box::new(shelf), whole)
-        }
-    })
+    match segment.width() {
+        Width::W64 => Tables::<u64>::open(segment, design, distance, files, access),
+        Width::W128 => Tables::<u128>::open(segment, design, distance, files, access),
+    }
 }
 
 struct Tables<F> {
@@ -79,8 +73,8 @@ impl<F: Fingerprint> Tables<F> {
         distance: u32,
         files: &[TableFile],
         access: Access,
-    ) -> Result<(Tables<F>, bool)> {
-        let primary = Ranked::open(segment, access)?;
+    ) -> Result<(Box<dyn Shelf>, bool)> {
+        let primary = Ranked::<F>::open(segment, access)?;
         let mut opened = files.iter().map(|file| file.open(segment)).collect::<Result<Vec<_>>>()?;
         let whole = opened.iter().all(Option::is_some);
         let mut anchors = None;
@@ -97,7 +91,7 @@ impl<F: Fingerprint> Tables<F> {
             let table = table.map(|table| Ranked::open(table, access)).transpose()?;
             tables.push((shape, table));
         }
-        Ok((Tables { primary, tables, anchors }, whole))
+        Ok((Box::new(Tables { primary, tables, anchors }), whole))
     }
 }
 

@@ -30,7 +30,6 @@ pub(super) enum Content {
     Anchors,
 }
 
-/// A file beside the segment with this digest.
 pub(super) struct TableFile {
     path: PathBuf,
     of: Digest,

@@ -26,8 +26,7 @@ fn next(state: &mut u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// Fingerprints of `bits` bits: random ones, some near to a few, copies, and a cluster that shares its first
-/// bits.
+/// Fingerprints of `bits` bits: random ones, some near to a few, copies, and a cluster with the same first bits.
 fn pages(count: usize, bits: u32, state: &mut u64) -> Pages {
     let all = u128::MAX >> (128 - bits);
     let wide = |state: &mut u64| (u128::from(next(state)) << 64 | u128::from(next(state))) & all;

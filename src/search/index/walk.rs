@@ -17,8 +17,7 @@ use crate::hamming::words;
 use crate::store::{Cursor, KeyRange, LANES, Ranked};
 use crate::work::Work;
 
-/// At most so many fingerprints with one beginning are compared. More fingerprints are divided by
-/// the next bit.
+/// At most so many fingerprints with one beginning are compared. More are divided by the next bit.
 const MOST: usize = 128;
 
 /// So few that 8 to 16 fingerprints begin with each flipped beginning: of 1000 fingerprints, 6 bits are flipped, and 1000 / 2^6 is
@@ -52,8 +51,7 @@ struct Beginning<F> {
 }
 
 impl<F: Fingerprint> Walk<'_, F> {
-    /// Adds to `near` all that is in reach, and perhaps more that is near, as far as `work` goes. Each fingerprint is
-    /// added once.
+    /// Adds to `near` all that is in reach, and perhaps more that is near, each once, as far as `work` goes.
     pub(super) fn run(&self, near: &mut Vec<Near<F>>, work: &mut Work<'_>) -> Result<()> {
         let rows = self.table.segment().rows();
         let bits = if rows <= MOST as u64 { 0 } else { rows.ilog2() - FEW_BITS };
