@@ -8,9 +8,12 @@ use super::site::Site;
 use crate::error::{Error, Kind, Named, Result};
 use crate::fingerprint::Fingerprint;
 use crate::flow::{self, Owners, Processes};
-use crate::matches::{Certificate, ConfirmedPairs, Confirming, Groups, InKeepOrder, PairWindows};
+use crate::matches::{
+    Certificate, ConfirmedPairs, Confirming, Groups, InKeepOrder, PairWindows, Terms,
+};
 use crate::runs::SortSpace;
 use crate::step::{self, Step};
+use crate::store::Dated;
 
 impl Join {
     pub(super) fn groups<F: Fingerprint>(
@@ -20,6 +23,20 @@ impl Join {
     ) -> Result<Arc<Groups>> {
         let space = SortSpace { memory_bytes: self.budget.signatures(), ..space };
         Groups::load::<F>(&self.batch, self.check, space, workers).map(Arc::new)
+    }
+
+    pub(super) fn terms(&self, store: &[Dated], workers: usize) -> Terms {
+        Terms {
+            segment: self.batch.clone(),
+            store: store.to_vec(),
+            confirm: self.check,
+            distance: self.distance,
+            detail: self.detail,
+            max_matches: self.max_matches,
+            memory_bytes: self.budget.finalize(),
+            signatures_bytes: self.budget.signatures(),
+            workers,
+        }
     }
 
     /// Confirms the pairs that were found, if anything besides the distance decides. Every process does its share.
@@ -41,18 +58,10 @@ impl Join {
             return Ok(ConfirmedPairs::unchecked(pairs));
         }
         let how = Confirming {
-            segment: self.batch.clone(),
+            terms: self.terms(&found.store, topology.workers),
             groups: Arc::clone(groups),
             order: order.map(InKeepOrder::of_groups),
-            store: found.store.clone(),
-            confirm: self.check,
-            distance: self.distance,
-            detail: self.detail,
-            max_matches: self.max_matches,
             folder: folder.clone(),
-            memory_bytes: self.budget.finalize(),
-            signatures_bytes: self.budget.signatures(),
-            workers: topology.workers,
         };
         let own = Owners::of(groups.fingerprints(), &topology).of_process(&topology);
         let windows = PairWindows::new(how, own, pairs);

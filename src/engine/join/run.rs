@@ -198,19 +198,11 @@ impl Join {
         let proof = Proof::of(chunks, self.store_rows(), &receipts, output)?.without(repeated);
         let slack = self.store.as_ref().map(Version::slack).transpose()?.unwrap_or_default();
         let finalize = Finalize {
-            segment: &self.batch,
-            confirm: self.check,
-            store: &store,
+            terms: &self.terms(&store, workers),
             slack: &slack,
-            distance: self.distance,
             keep: self.keep,
-            detail: self.detail,
-            max_matches: self.max_matches,
-            memory_bytes: self.budget.finalize(),
             ids_bytes: self.budget.ids(),
-            signatures_bytes: self.budget.signatures(),
             format: self.format,
-            workers,
         };
         step::begin(Step::Writing);
         let outcome = finalize.write::<F>(groups, (order, by_key), pairs, staging)?;

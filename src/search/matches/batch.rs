@@ -52,12 +52,11 @@ struct Placed {
 
 impl Record for Placed {}
 
-/// The pages of the batch in groups, and their ids in order.
 #[derive(Debug)]
 pub(super) struct Batch {
     groups: Arc<Groups>,
     /// The rank of each id, by row of the segment.
-    ranks: Vec<IdRank>,
+    pub(super) ranks: Vec<IdRank>,
     id_bytes: u64,
     /// What precedes their order, by row of the segment; none if nothing does.
     precedence: Arc<[Precedence]>,
@@ -72,7 +71,6 @@ impl Deref for Batch {
 }
 
 impl Batch {
-    /// Sorts the ids of a segment, whose groups these are.
     pub(super) fn load(
         segment: &Segment,
         groups: Arc<Groups>,
@@ -95,10 +93,6 @@ impl Batch {
 
     pub(super) fn rank_in_segment(&self, row: SegmentRow) -> IdRank {
         self.ranks[row.index()]
-    }
-
-    pub(super) fn ranks(&self) -> &[IdRank] {
-        &self.ranks
     }
 
     /// About how many bytes an id has.

@@ -120,13 +120,14 @@ impl ByKey {
         let reader = KeyReader::of(segment).filter(|_| recrawled != Recrawled::Rule);
         let Some(mut reader) = reader else { return Ok((by_key, store)) };
         if recrawled == Recrawled::Keep {
-            let keys = (0..segment.rows()).map(|row| reader.key(row)).collect::<Result<_>>()?;
+            let keys =
+                (0..segment.rows()).map(|row| reader.keys.get(row)).collect::<Result<_>>()?;
             return Ok((ByKey { keys, ..by_key }, store));
         }
         let mut versions = space.sorter();
         let (mut ids, mut sieve) = (segment.ids(), IdSieve::with_room(segment.rows()));
         for row in 0..segment.rows() {
-            let key = reader.key(row)?;
+            let key = reader.keys.get(row)?;
             sieve.insert(key);
             let (at, id) = (reader.at(row, day)?, ids.get(row)?.to_owned());
             let row = SegmentRow::from(row as u32);

@@ -139,8 +139,7 @@ impl<'a> Comparer<'a> {
             WindowKeys::Keys(held) => {
                 let GroupKey { class, signature } = held.get(row, reader)?;
                 self.class = class;
-                self.signature.clear();
-                self.signature.extend(signature);
+                signature.clone_into(&mut self.signature);
             }
         }
         Ok(())
@@ -155,8 +154,7 @@ impl<'a> Comparer<'a> {
             }
             WindowKeys::Keys(_) => {
                 self.class = class;
-                self.signature.clear();
-                self.signature.extend(signature);
+                signature.clone_into(&mut self.signature);
             }
         }
     }

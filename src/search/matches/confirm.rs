@@ -28,9 +28,8 @@ use std::sync::{Arc, Mutex};
 pub(super) use apart::MOST_MET;
 use apart::{Apart, FoundPairs, Met, Within};
 
-use super::certificate::{Candidates, Certificate, Confirmed};
 use super::comparing::{Comparer, WindowKeys};
-use super::detail::{Detail, too_many};
+use super::confirmed::{Candidates, Certificate, Confirmed, Detail, too_many};
 use super::group_key::{GroupKey, GroupKeyReader};
 use super::groups::Groups;
 use super::numbers::{FingerprintIndex, Group, KeepRank, Span};
@@ -44,29 +43,35 @@ use crate::runs::SortSpace;
 use crate::store::{Column, Dated, Segment, Shown};
 use crate::work_queues::Claim;
 
-/// How many pairs a worker compares at once.
 const PIECE: usize = 1 << 12;
 
+/// What a batch is matched with, what counts as a match, and which matches are written.
 #[derive(Clone, Debug)]
-pub struct Confirming {
+pub struct Terms {
     pub segment: Segment,
-    pub groups: Arc<Groups>,
+    /// The segments of the store, and the days of their rows.
     pub store: Vec<Dated>,
     /// The check that confirms; without one, classes do.
     pub confirm: Option<Confirm>,
-    /// The place of each group in keep order, where the check compares whole pages.
-    pub order: Option<Arc<[KeepRank]>>,
     pub distance: u32,
     /// With [`Detail::All`], pairs that both fingerprints and anchors find are confirmed once.
     pub detail: Detail,
-    /// How many rows may be confirmed with [`Detail::All`].
+    /// How many rows may be confirmed, and written, with [`Detail::All`].
     pub max_matches: u64,
-    pub folder: PathBuf,
-    /// Memory of each of two sorts, in bytes.
+    /// Memory of each sort, in bytes. Up to seven sorts run at once.
     pub memory_bytes: usize,
-    /// Memory for the sketches of a window, in bytes.
+    /// Memory for the sketches of a window, and for those of a crowd, in bytes.
     pub signatures_bytes: usize,
     pub workers: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct Confirming {
+    pub terms: Terms,
+    pub groups: Arc<Groups>,
+    /// The place of each group in keep order, where the check compares whole pages.
+    pub order: Option<Arc<[KeepRank]>>,
+    pub folder: PathBuf,
 }
 
 /// The windows of a range of the batch, while the workers of a process confirm them.
@@ -115,7 +120,8 @@ enum Work {
 impl PairWindows {
     /// The windows of these fingerprints of the batch, of which this was `found`.
     pub fn new(how: Confirming, fingerprints: Range<u32>, found: FoundPairs) -> PairWindows {
-        let Confirming { segment, groups, confirm, order, signatures_bytes, .. } = &how;
+        let Confirming { terms, groups, order, .. } = &how;
+        let Terms { segment, confirm, signatures_bytes, .. } = terms;
         let Range { start, end } = fingerprints;
         let fingerprints = Span { start: start.into(), end: end.into() };
         PairWindows {
@@ -164,11 +170,11 @@ impl PairWindows {
                 self.with_store(&keys, pairs, &mut certificate.candidates)?
             }
         };
-        if self.how.detail == Detail::All {
+        if self.how.terms.detail == Detail::All {
             let rows = confirmed.iter().map(|it| self.how.groups.rows_of_pair(&it.pair));
             let rows = u64::try_from(rows.sum::<u128>()).unwrap_or(u64::MAX);
             let before = self.rows.fetch_add(rows, Ordering::Relaxed);
-            let most = self.how.max_matches;
+            let most = self.how.terms.max_matches;
             if before.saturating_add(rows) > most {
                 return Err(too_many(format_args!("more than {most}"), most));
             }
@@ -178,12 +184,12 @@ impl PairWindows {
 
     /// Opens the next window. Gives the marks of crowds.
     fn open(&self, mut rest: UnopenedPairs) -> Result<(Vec<Confirmed>, Certificate)> {
-        let Confirming { groups, order, detail, distance, folder, memory_bytes, .. } = &self.how;
+        let Confirming { terms, groups, order, folder } = &self.how;
+        let Terms { segment, confirm, detail, distance, memory_bytes, workers, .. } = terms;
         let Span { start, end } = rest.fingerprints;
         let window = Span { start, end: groups.window(start, self.most_rows).min(end) };
         let [first, end] = [window.start, window.end].map(|it| groups.first_row(it));
         let held = first..end.min(first.saturating_add(self.most_rows));
-        let Confirming { segment, confirm, workers, .. } = &self.how;
         let keys = WindowKeys::read(segment, held, confirm.as_ref(), *workers)?;
         let known = (*detail == Detail::All).then_some(*distance);
         let space = SortSpace { folder, memory_bytes: *memory_bytes };
@@ -205,12 +211,12 @@ impl PairWindows {
     }
 
     fn reader(&self) -> Result<GroupKeyReader> {
-        GroupKeyReader::new(&self.how.segment, self.how.confirm.as_ref())
+        GroupKeyReader::new(&self.how.terms.segment, self.how.terms.confirm.as_ref())
     }
 
     /// The pairs of the batch of which one group can cover the other.
     fn within(&self, keys: &WindowKeys, pairs: Vec<Within>) -> Result<Vec<Confirmed>> {
-        let mut comparer = Comparer::new(self.how.confirm.as_ref(), keys, self.reader()?);
+        let mut comparer = Comparer::new(self.how.terms.confirm.as_ref(), keys, self.reader()?);
         let row = |group| self.how.groups.key_row(group);
         let mut confirmed = Vec::new();
         for pairs in pairs.chunk_by(|one, other| one.existing == other.existing) {
@@ -237,7 +243,7 @@ impl PairWindows {
         pairs: Vec<StorePair>,
         candidates: &mut Candidates,
     ) -> Result<Vec<Confirmed>> {
-        let Confirming { groups, store, confirm, .. } = &self.how;
+        let Confirming { terms: Terms { store, confirm, .. }, groups, .. } = &self.how;
         let confirm = confirm.as_ref();
         let mut comparer = Comparer::new(confirm, keys, self.reader()?);
         let mut reader: Option<(u32, GroupKeyReader, Shown)> = None;
@@ -261,8 +267,7 @@ impl PairWindows {
                 }
                 let first = shown.next(row)?;
                 let key = reader.get(first)?;
-                signature.clear();
-                signature.extend(key.signature);
+                key.signature.clone_into(&mut signature);
                 let key = GroupKey { class: key.class, signature: &signature };
                 let mut rows = 0;
                 row = first;

@@ -1,12 +1,69 @@
-//! What verdicts are drawn from: pairs of groups that can cover each other, and what was counted when they were confirmed.
+//! What becomes of candidates: the pairs that are confirmed, from which verdicts are drawn, the certificates of what was done to confirm them,
+//! and which of them are written.
 
-use super::certificate::{Candidates, Certificate, Confirmed};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
 use super::coverage::{Coverage, Coverages};
-use super::detail::Detail;
+use super::numbers::Group;
 use super::pair::Pair;
 use super::similarity::Confirm;
-use crate::error::Result;
-use crate::runs::Sorter;
+use crate::error::{Error, Kind, Result, named};
+use crate::runs::{Record, Sorter};
+
+/// The usual limit on the rows of matches.tsv with [`Detail::All`].
+pub const MAX_MATCHES: u64 = 100_000_000;
+
+pub(super) const BEST: &str = "write one row for each dropped page";
+pub(super) const BEST_SETTING: &str = "matches best";
+
+pub fn too_many(found: impl fmt::Display, most: u64) -> Error {
+    Error::new(Kind::BadData, "there are more matches than may be written")
+        .called("too-many-matches")
+        .expected(format!("at most {most}"))
+        .found(found)
+        .help(format_args!("allow more, or {BEST}"))
+        .settings(["max-matches", BEST_SETTING])
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Detail {
+    All,
+    /// For each dropped page the pair that its verdict names.
+    #[default]
+    Best,
+}
+
+named!(pub Detail { All = "all", Best = "best" } or "there is no such detail of matches");
+
+/// A pair of groups of which one can cover the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Confirmed {
+    pub(super) pair: Pair<Group>,
+    /// How well the existing group covers the new one, and the other way round.
+    pub(super) coverages: Coverages,
+}
+
+impl Record for Confirmed {}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Candidates {
+    pub(super) pairs: u128,
+    /// Pairs of groups that the bound left out.
+    pub(super) left_out: u64,
+}
+
+/// What became of a piece of work.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Certificate {
+    /// The fingerprints of a window that was opened.
+    pub fingerprints: u32,
+    /// How many pairs that were found were taken apart.
+    pub taken: u64,
+    pub candidates: Candidates,
+}
 
 /// The pairs of groups of a batch that match.
 pub struct ConfirmedPairs {

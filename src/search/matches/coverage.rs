@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::similarity::{Confirm, Similarity};
 use crate::fingerprint::{Check, Contained};
 
-/// How well a page covers another one. Ordered by the share of the text that is missing, where a check tells that
-/// share, then by distance.
+/// How well a page covers another one. Ordered by the share that is missing, if a check tells it, then by distance.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Coverage {
     /// The ten-thousandths of the other page's text that are missing, as far as they count in comparisons.
@@ -49,8 +48,7 @@ impl Coverage {
         Coverage { missing: share.missing(), distance, lacking, slack, share, similarity: share }
     }
 
-    /// A page at this `distance` that is alike by a check without a direction. Where pages meet by shared keys, the most alike are the
-    /// nearest.
+    /// A page that is alike by a check without a direction. Where pages meet by shared keys, the most alike are the nearest.
     fn alike(share: Similarity, distance: u8, check: Check) -> Coverage {
         let missing = if check.is_whole() { share.missing() } else { 0 };
         Coverage { missing, share, similarity: share, ..Coverage::near(distance) }
@@ -141,7 +139,6 @@ impl Coverages {
         Coverages { of_first: Some(coverage), of_second: Some(coverage) }
     }
 
-    /// The same of the two pages in the other order.
     pub(super) fn turned(self) -> Coverages {
         Coverages { of_first: self.of_second, of_second: self.of_first }
     }

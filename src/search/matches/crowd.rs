@@ -38,7 +38,7 @@ pub(crate) trait Comparing {
 /// The crowded groups, and those of them that are kept, by their ranks in keep order.
 pub(crate) struct Crowd<C: Comparing> {
     /// All crowded groups, ascending.
-    ranks: Vec<KeepRank>,
+    pub(super) ranks: Vec<KeepRank>,
     comparing: C,
     kept: HashMap<Block, KeptSketches<C::Sketch>>,
 }
@@ -49,15 +49,10 @@ struct KeptSketches<S> {
 }
 
 impl<C: Comparing> Crowd<C> {
-    /// The crowd of these `ranks`. None of them is kept yet.
     pub(crate) fn new(mut ranks: Vec<KeepRank>, comparing: C) -> Crowd<C> {
         ranks.sort_unstable();
         ranks.dedup();
         Crowd { ranks, comparing, kept: HashMap::new() }
-    }
-
-    pub(super) fn ranks(&self) -> &[KeepRank] {
-        &self.ranks
     }
 
     pub(super) fn contains(&self, rank: KeepRank) -> bool {
@@ -84,8 +79,7 @@ impl<C: Comparing> Crowd<C> {
         Ok(false)
     }
 
-    /// The kept groups near a crowded one, each once, with their distances; those farther than the nearest may
-    /// be left out.
+    /// The kept groups near a crowded one, each once; those farther than the nearest may be left out.
     pub(super) fn nearest(&mut self, rank: KeepRank) -> Result<Vec<(KeepRank, Coverage)>> {
         let mut near: Vec<(KeepRank, Coverage)> = Vec::new();
         let mut least = None;
@@ -100,8 +94,7 @@ impl<C: Comparing> Crowd<C> {
         Ok(near)
     }
 
-    /// The kept groups that may be near a crowded one, each once, with the least distances that they may have,
-    /// ascending.
+    /// The kept groups that may be near a crowded one, each once, by the least distance that it may have.
     fn candidates(&self, rank: KeepRank) -> Result<Vec<(Coverage, KeepRank)>> {
         let sketch = self.comparing.sketch(rank);
         let mut candidates = Vec::new();

@@ -1,15 +1,13 @@
 //! The rows of matches.tsv and verdicts.tsv while they are collected, before they are listed.
 
 use super::batch::Batch;
-use super::detail::Detail;
-use super::dropped_pages::{DroppedPages, DroppedTally};
+use super::confirmed::Detail;
+use super::dropped_pages::{DroppedPages, DroppedTally, Lost, LostTally};
 use super::expand::{UnnamedRow, name, row_of_pair};
 use super::hosts::{DroppedHost, DroppedRows, HostOf};
-use super::lost::{Lost, LostTally};
-use super::match_row::MatchRow;
+use super::match_row::{MatchRow, Origin};
 use super::nearest::{Nearest, NearestStored};
 use super::numbers::{Group, Number, Row, below};
-use super::origin::Origin;
 use crate::error::Result;
 use crate::runs::{SortSpace, SortedRecords, Sorter};
 use crate::store::Segment;
@@ -28,7 +26,6 @@ pub(super) struct Drafts<'a> {
     duplicates: Vec<u32>,
     lost: LostTally,
     tally: DroppedTally,
-    /// The dropped rows, for their hosts.
     dropped: DroppedRows<'a>,
     pub(super) matches: Sorter<MatchRow>,
     pub(super) unnamed_matches: Sorter<UnnamedRow>,

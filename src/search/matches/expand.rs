@@ -8,10 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::batch::Batch;
 use super::by_key::ByKey;
 use super::coverage::Coverage;
-use super::match_row::MatchRow;
+use super::match_row::{MatchRow, Origin};
 use super::nearest::{Judged, NearestStored};
 use super::numbers::{Group, IdRank, Number, Row, SegmentRow, Span, below};
-use super::origin::Origin;
 use super::replaced::{Going, Replaced};
 use super::similarity::Similarity;
 use super::store_pair::{StorePair, each_place};
@@ -19,8 +18,7 @@ use crate::error::Result;
 use crate::runs::{Record, SortedRecords, Sorter};
 use crate::store::{Column, Dated, Day, Ids, RowDays, Segment, Shown, Slack, TextDigests};
 
-/// A row of matches.tsv within the batch, without the existing id. Ordered by the row in which the
-/// segment holds that id.
+/// A row of matches.tsv within the batch, ordered by the row whose id it lacks, as the segment holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct UnnamedRow {
     pub(super) existing: SegmentRow,
@@ -90,15 +88,20 @@ impl StoreExpansion<'_> {
                     && !self.by_key.is_of_key(by, key_of(keys, row)?)
                 {
                     let containment = coverage.share();
-                    replaced.going(Going { by, id: id.to_owned(), day, containment, slack })?;
+                    replaced.going.push(Going {
+                        by,
+                        id: id.to_owned(),
+                        day,
+                        containment,
+                        slack,
+                    })?;
                 }
             }
             Ok(())
         })
     }
 
-    /// The kept page that stands best for a place of the store, if one can: of those that stand as well, the one with the
-    /// smallest id.
+    /// The kept page that stands best for a place of the store, if one can: of equal ones that with the smallest id.
     fn replacing(&self, near: &[StorePair]) -> Option<(Coverage, SegmentRow)> {
         let batch = self.judged.batch;
         let coverage = |near: &StorePair| {

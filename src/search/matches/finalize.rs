@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::batch::Batch;
 use super::by_key::ByKey;
-use super::confirmed::ConfirmedPairs;
+use super::confirm::Terms;
+use super::confirmed::{BEST, BEST_SETTING, ConfirmedPairs, Detail, too_many};
 use super::coverage::Coverage;
 use super::crowd::Crowd;
-use super::detail::{BEST, BEST_SETTING, Detail, too_many};
 use super::drafts::{Drafted, Drafts};
 use super::expand::{StoreExpansion, expand_copies, expand_groups};
 use super::frequent::MostFrequent;
@@ -22,37 +22,24 @@ use super::nearby::Nearby;
 use super::nearest::{Judged, Nearest};
 use super::numbers::{KeepRank, Number};
 use super::outcome::Outcome;
-use super::partition::{Partition, Partitioning, copies};
+use super::partition::{Partition, copies};
 use super::recrawl::recrawls;
 use super::replaced::Replaced;
-use super::similarity::Confirm;
 use super::superseded;
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::output::{self, Staging};
 use crate::results::ResultFormat;
 use crate::runs::{SortSpace, Sorter};
-use crate::store::{Dated, Segment, Slack};
+use crate::store::Slack;
 
 #[derive(Debug)]
 pub struct Finalize<'a> {
-    pub segment: &'a Segment,
-    pub confirm: Option<Confirm>,
-    /// The segments of the store that the batch was joined with, and the days of their rows.
-    pub store: &'a [Dated],
+    pub terms: &'a Terms,
     pub slack: &'a Slack,
-    pub distance: u32,
     pub keep: KeepOrder,
-    pub detail: Detail,
-    /// How many rows may be written with [`Detail::All`].
-    pub max_matches: u64,
-    /// Memory that each sort may use, in bytes. Up to seven sorts run at once.
-    pub memory_bytes: usize,
     pub ids_bytes: usize,
-    /// Memory for the signatures of a crowd, in bytes.
-    pub signatures_bytes: usize,
     pub format: ResultFormat,
-    pub workers: usize,
 }
 
 impl Finalize<'_> {
@@ -69,30 +56,29 @@ impl Finalize<'_> {
         ConfirmedPairs { pairs, candidates }: ConfirmedPairs,
         staging: &Staging,
     ) -> Result<Outcome> {
-        let space = SortSpace { folder: staging.folder(), memory_bytes: self.memory_bytes };
-        let (all, checked) = (self.detail == Detail::All, self.confirm.is_some());
-        let (folder, memory_bytes, workers) = (space.folder, self.ids_bytes, self.workers);
-        let workshop = Workshop { folder, memory_bytes, workers };
+        let &Terms { ref segment, ref store, confirm, detail, memory_bytes, workers, .. } =
+            self.terms;
+        let space = SortSpace { folder: staging.folder(), memory_bytes };
+        let (all, checked) = (detail == Detail::All, confirm.is_some());
+        let workshop = Workshop { folder: space.folder, memory_bytes: self.ids_bytes, workers };
         let (order, ids) = match order {
-            Some(order) => (order, IdShards::read(self.segment, workshop)?),
+            Some(order) => (order, IdShards::read(segment, workshop)?),
             None => {
                 let precedence = Arc::clone(&by_key.precedence);
-                let (batch, ids) = Batch::load(self.segment, groups, precedence, workshop)?;
-                let (segment, keep) = (self.segment, self.keep);
-                (InKeepOrder::of(segment, batch, keep, self.confirm, workers, space)?, ids)
+                let (batch, ids) = Batch::load(segment, groups, precedence, workshop)?;
+                (InKeepOrder::of(segment, batch, self.keep, confirm, workers, space)?, ids)
             }
         };
         let InKeepOrder { batch, leaders, shingles } = order;
         let shingles = shingles.as_deref();
-        let compares_whole = self.confirm.is_some_and(|it| it.check.is_whole());
+        let compares_whole = confirm.is_some_and(|it| it.check.is_whole());
         let sifts = !all && !compares_whole;
-        let partitioning = Partitioning { batch: &batch, leaders: &leaders, all, sifts, space };
         let Partition { edges, with_store, nearest, crowded, rows, most_matches } =
-            partitioning.partition(pairs)?;
+            Partition::of(pairs, (&batch, &leaders), (all, sifts), space)?;
         if all {
             self.check_count_and_space(rows.iter().sum(), &batch, space.folder)?;
         }
-        let mut drafts = Drafts::new(&batch, shingles, checked, self.detail, rows, space);
+        let mut drafts = Drafts::new(&batch, shingles, checked, detail, rows, space);
         let precedence = |rank| batch.precedence(leaders.row(leaders.group(rank)));
         let held = |rank: KeepRank| {
             let is_superseded = precedence(rank) == Precedence::Superseded;
@@ -117,7 +103,7 @@ impl Finalize<'_> {
         let holds = shingles.is_some();
         let expansion = StoreExpansion {
             judged: &judged,
-            store: self.store,
+            store,
             slack: self.slack,
             checked,
             holds,
@@ -152,23 +138,22 @@ impl Finalize<'_> {
             }
             drafts.dropped(row, of)
         })?;
-        if let Some(confirm) = self.confirm.filter(|_| holds) {
-            superseded::replace(&mut by_key, (self.segment, confirm), &mut replaced)?;
+        if let Some(confirm) = confirm.filter(|_| holds) {
+            superseded::replace(&mut by_key, (segment, confirm), &mut replaced)?;
         }
-        let pages = (self.segment, judged.batch);
+        let pages = (segment, judged.batch);
         let superseded = superseded::superseded(&mut by_key, pages, &mut replaced, space)?;
-        let replaced =
-            holds.then(|| replaced.write(self.segment, staging, self.format)).transpose()?;
+        let replaced = holds.then(|| replaced.write(segment, staging, self.format)).transpose()?;
         let Drafted { counted, duplicates, hosts, lost, dropped_pages, matches, verdicts } =
-            drafts.finish(self.segment)?;
+            drafts.finish(segment)?;
         let (hosts, dropped_hosts) = hosts.unzip();
-        let pages = (self.segment, judged.batch, by_key.day);
-        let recrawls = recrawls(pages, &by_key.store, self.confirm, space)?;
+        let pages = (segment, judged.batch, by_key.day);
+        let recrawls = recrawls(pages, &by_key.store, confirm, space)?;
         let (recrawls, recrawl_counts) = recrawls.unzip();
         let listing = Listing {
-            segment: self.segment,
+            segment,
             ids: &ids,
-            ranks: judged.batch.ranks(),
+            ranks: &judged.batch.ranks,
             verdicts,
             matches,
             duplicates: hosts.map(|hosts| Duplicates { copies: duplicates, hosts }),
@@ -192,8 +177,8 @@ impl Finalize<'_> {
             dropped_hosts,
             dropped_pages: Some(dropped_pages),
             dropped_examples: Some(examples),
-            hot_matches: most_matches.list(self.segment, &batch, |rows| rows)?,
-            hot_copies: MostFrequent::copied(judged.sizes()).list(self.segment, &batch, copies)?,
+            hot_matches: most_matches.list(segment, &batch, |rows| rows)?,
+            hot_copies: MostFrequent::copied(judged.sizes()).list(segment, &batch, copies)?,
             kept: u64::from(batch.rows()) - dropped,
             dropped,
             matches: written,
@@ -204,11 +189,11 @@ impl Finalize<'_> {
         })
     }
 
-    /// Refuses to write more rows than allowed, or more than half of what the disk has room for: sorting
-    /// takes as much again.
+    /// Refuses more rows than allowed, or than half of the free space has room for: sorting takes as much again.
     fn check_count_and_space(&self, rows: u128, batch: &Batch, folder: &Path) -> Result<()> {
-        if rows > u128::from(self.max_matches) {
-            return Err(too_many(rows, self.max_matches));
+        let most = self.terms.max_matches;
+        if rows > u128::from(most) {
+            return Err(too_many(rows, most));
         }
         let needed = u64::try_from(2 * rows * row_bytes(batch)).unwrap_or(u64::MAX);
         let help = format_args!("free some space and try again, or {BEST}");
@@ -233,10 +218,7 @@ impl Finalize<'_> {
         let compared = (batch, leaders);
         let nearby = match crowded.is_empty() {
             true => Nearby::nobody(compared),
-            false => {
-                let Finalize { segment, confirm, distance, signatures_bytes, .. } = *self;
-                Nearby::<F>::new(compared, segment, confirm, distance, signatures_bytes)?
-            }
+            false => Nearby::<F>::new(compared, self.terms)?,
         };
         judge(batch.groups(), fixed, edges, Crowd::new(crowded, nearby), name, space)
     }

@@ -48,7 +48,6 @@ pub struct Frequent {
 pub(crate) struct MostFrequent(BTreeSet<(Reverse<u128>, Group)>);
 
 impl MostFrequent {
-    /// The groups with the most pages, of groups with these sizes.
     pub(crate) fn copied(sizes: impl Iterator<Item = u64>) -> MostFrequent {
         let mut most = MostFrequent::default();
         for (group, size) in (0..).zip(sizes) {
@@ -66,8 +65,7 @@ impl MostFrequent {
         }
     }
 
-    /// The list for the report, the highest count first. `matches` gives the number of matches that a
-    /// count stands for.
+    /// The list for the report, the highest count first. `matches` gives the matches that a count stands for.
     pub(super) fn list(
         &self,
         segment: &Segment,

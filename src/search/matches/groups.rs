@@ -5,17 +5,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::distinct::each_distinct;
 use super::group_key::{GroupKey, GroupKeyReader};
 use super::numbers::{FingerprintIndex, Group, Number, Row, SegmentRow, Span, below};
 use super::pair::{Pair, Place};
 use super::similarity::Confirm;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Class, Fingerprint};
 use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
 use crate::runs::{Record, SortSpace};
-use crate::store::Segment;
+use crate::store::{KeyRange, Segment};
 
 #[derive(Debug)]
 pub struct Groups {
@@ -132,7 +131,6 @@ impl Groups {
         Ok((groups, divided))
     }
 
-    /// The row whose key is that of a group.
     pub(super) fn key_row(&self, group: Group) -> SegmentRow {
         self.segment_row(self.rows_of(group).start)
     }
@@ -181,7 +179,6 @@ impl Groups {
         })
     }
 
-    /// The group of each row of the segment.
     pub(super) fn of_segment_rows(&self) -> Vec<Group> {
         let mut groups = vec![Group::from(0); self.rows() as usize];
         for group in below::<Group>(self.groups()) {
@@ -222,4 +219,41 @@ impl Groups {
         };
         self.size(pair.new) * existing
     }
+}
+
+/// The distinct fingerprints of a segment, ascending.
+pub fn distinct_fingerprints<F: Fingerprint>(segment: &Segment) -> Result<Vec<F>> {
+    let mut distinct = Vec::new();
+    each_distinct(segment, |fingerprint, _| distinct.push(fingerprint))?;
+    Ok(distinct)
+}
+
+/// Calls `each` with every distinct fingerprint of a segment and its first row.
+pub(super) fn each_distinct<F: Fingerprint>(
+    segment: &Segment,
+    mut each: impl FnMut(F, u32),
+) -> Result<()> {
+    if segment.rows() > u64::from(u32::MAX) {
+        return Err(too_many_rows(segment));
+    }
+    let mut scan = segment.scan::<F>(KeyRange::all());
+    let mut run = Vec::new();
+    let mut last = None;
+    while let Some(first) = scan.next(&mut run)? {
+        for (row, &fingerprint) in (first as u32..).zip(&run) {
+            if last != Some(fingerprint) {
+                each(fingerprint, row);
+                last = Some(fingerprint);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn too_many_rows(segment: &Segment) -> Error {
+    Error::new(Kind::Usage, "the batch is too large to be joined at once")
+        .at(segment.path())
+        .expected(format!("at most {} documents", u32::MAX))
+        .found(segment.rows())
+        .help("split the batch")
 }

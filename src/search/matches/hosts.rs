@@ -62,18 +62,17 @@ impl<'a> DroppedRows<'a> {
         segment: &Segment,
     ) -> Result<(SortedRecords<HostOf>, Vec<DroppedHost>)> {
         let DroppedRows(rows, space) = self;
-        let mut found = space.sorter();
-        let mut names = HostTally::new(space);
+        let (mut found, mut names) = (space.sorter(), space.sorter());
         let mut ids = segment.ids();
         for row in rows.sorted()? {
             let DroppedRow { row, of } = row?;
-            let id = ids.get(u32::from(row).into())?;
-            names.take(id)?;
-            if let (Some(of), Some(host)) = (of, hash_of(id)) {
-                found.push(HostOf { of, host })?;
+            let Some(host) = host(ids.get(u32::from(row).into())?) else { continue };
+            if let Some(of) = of {
+                found.push(HostOf { of, host: xxh3_64(host.as_bytes()) })?;
             }
+            names.push(host.into_owned())?;
         }
-        Ok((found.sorted()?, names.most()?))
+        Ok((found.sorted()?, most(names)?))
     }
 }
 
@@ -84,7 +83,7 @@ pub(super) fn count(
     of: IdRank,
     hosts: &mut std::iter::Peekable<impl Iterator<Item = HostOf>>,
 ) -> u64 {
-    let own = hash_of(id);
+    let own = host(id).map(|host| xxh3_64(host.as_bytes()));
     let mut count = u64::from(own.is_some());
     let mut last = None;
     while let Some(HostOf { host, .. }) = hosts.next_if(|next| next.of == of) {
@@ -94,40 +93,24 @@ pub(super) fn count(
     count
 }
 
-fn hash_of(id: &str) -> Option<u64> {
-    host(id).map(|host| xxh3_64(host.as_bytes()))
-}
-
-pub(super) struct HostTally(Sorter<String>);
-
-impl HostTally {
-    pub(super) fn new(space: SortSpace<'_>) -> HostTally {
-        HostTally(space.sorter())
-    }
-
-    pub(super) fn take(&mut self, id: &str) -> Result<()> {
-        host(id).map_or(Ok(()), |host| self.0.push(host.into_owned()))
-    }
-
-    /// The hosts of most pages, the first ten; of equal ones the first by their bytes.
-    pub(super) fn most(self) -> Result<Vec<DroppedHost>> {
-        let mut most = BTreeSet::new();
-        let mut names = self.0.sorted()?.peekable();
-        while let Some(name) = names.next() {
-            progress::tick(Activity::Working);
-            let name = name?;
-            let mut pages = 1_u64;
-            while names.next_if(|next| next.as_ref().is_ok_and(|next| *next == name)).is_some() {
-                pages += 1;
-            }
-            most.insert((Reverse(pages), name));
-            if most.len() > LISTED {
-                most.pop_last();
-            }
+/// The hosts of most pages, the first ten; of equal ones the first by their bytes.
+fn most(names: Sorter<String>) -> Result<Vec<DroppedHost>> {
+    let mut most = BTreeSet::new();
+    let mut names = names.sorted()?.peekable();
+    while let Some(name) = names.next() {
+        progress::tick(Activity::Working);
+        let name = name?;
+        let mut pages = 1_u64;
+        while names.next_if(|next| next.as_ref().is_ok_and(|next| *next == name)).is_some() {
+            pages += 1;
         }
-        let listed = most.into_iter();
-        Ok(listed.map(|(Reverse(pages), host)| DroppedHost { host, pages }).collect())
+        most.insert((Reverse(pages), name));
+        if most.len() > LISTED {
+            most.pop_last();
+        }
     }
+    let listed = most.into_iter();
+    Ok(listed.map(|(Reverse(pages), host)| DroppedHost { host, pages }).collect())
 }
 
 #[cfg(test)]
@@ -137,14 +120,14 @@ mod tests {
     #[test]
     fn the_hosts_of_most_pages_are_listed_and_those_of_a_page_counted() {
         let folder = tempfile::tempdir().unwrap();
-        let mut tally = HostTally::new(SortSpace { folder: folder.path(), memory_bytes: 1 << 10 });
-        for host in 0..30 {
-            for page in 0..=(host % 12) {
-                tally.take(&format!("https://H{host}.example/{page}")).unwrap();
-                tally.take(&format!("page {page}")).unwrap();
+        let mut names = SortSpace { folder: folder.path(), memory_bytes: 1 << 10 }.sorter();
+        for number in 0..30 {
+            for page in 0..=(number % 12) {
+                let url = format!("https://H{number}.example/{page}");
+                names.push(host(&url).unwrap().into_owned()).unwrap();
             }
         }
-        let most = tally.most().unwrap();
+        let most = most(names).unwrap();
         let listed: Vec<(&str, u64)> = most.iter().map(|it| (&*it.host, it.pages)).collect();
         assert_eq!(listed[..3], [("h11.example", 12), ("h23.example", 12), ("h10.example", 11)]);
         assert_eq!((listed.len(), listed[9]), (10, ("h7.example", 8)));

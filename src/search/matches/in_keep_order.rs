@@ -19,7 +19,6 @@ use crate::progress::{self, Activity};
 use crate::runs::SortSpace;
 use crate::store::Segment;
 
-/// The groups of one thread at a time.
 const PIECE: u32 = 1 << 12;
 
 /// The pages of a batch, their order, and how many shingles each group has, where a check tells it.
@@ -90,7 +89,6 @@ impl InKeepOrder {
     }
 }
 
-/// How many shingles each group has, by its sketch.
 fn shingles(
     segment: &Segment,
     groups: &Groups,

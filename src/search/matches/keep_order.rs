@@ -25,8 +25,7 @@ pub enum KeepOrder {
     Field,
 }
 
-/// When a page has its turn: whether it comes after all pages that have a place in the order, and
-/// its place.
+/// When a page has its turn: its place, behind whether it comes after all that have a place.
 pub type Turn = (bool, i64);
 
 /// A class of lengths: those within a tenth count as one. Longer texts have greater classes.
@@ -34,8 +33,7 @@ pub type Turn = (bool, i64);
 pub struct LengthClass(u16);
 
 impl LengthClass {
-    /// The class of a text of so many runs. Each class begins a tenth above the beginning of the class before, and at
-    /// least one run above.
+    /// The class of a text of so many runs. Each begins a tenth above the one before, and at least one run.
     pub fn of(runs: u64) -> LengthClass {
         static BEGINNINGS: LazyLock<Vec<u64>> = LazyLock::new(|| {
             let next = |&begin: &u64| begin.checked_add((begin / 10).max(1));
@@ -95,8 +93,7 @@ impl KeepOrder {
     pub const ALL: [KeepOrder; 4] =
         [KeepOrder::Oldest, KeepOrder::Newest, KeepOrder::FirstId, KeepOrder::Longest];
 
-    /// The order that was asked for, or the default: that of the field whose keys the segment has, else the oldest first if
-    /// it has times, else by id.
+    /// The order that was asked for, or the default: by the field if the segment has keys, else by time if it has times, else by id.
     pub fn for_segment(asked: Option<KeepOrder>, segment: &Segment) -> Result<KeepOrder> {
         let has_keys = segment.order().is_some();
         if has_keys && asked.is_none_or(|order| order == KeepOrder::Field) {

@@ -113,8 +113,8 @@ pub(crate) fn judge<N: Ord>(
         }
     }
     let mut judgements = judging.look_again(|rank| stays(rank) || crowd.contains(rank), &name)?;
-    for at in 0..crowd.ranks().len() {
-        let rank = crowd.ranks()[at];
+    for at in 0..crowd.ranks.len() {
+        let rank = crowd.ranks[at];
         if judgements.kept[rank.index()] {
             continue;
         }
@@ -157,7 +157,6 @@ impl Judgements {
     }
 }
 
-/// The groups taken so far.
 struct Judging {
     kept: Vec<bool>,
     /// How many kept groups can cover each; more than there are, if another page is known to do that.
@@ -166,8 +165,7 @@ struct Judging {
 }
 
 impl Judging {
-    /// Takes the next group, with its edges to `earlier` ones, and says whether it is kept. A group that
-    /// is `held` is dropped.
+    /// Takes the next group, with its edges to `earlier` ones, drops it if it is `held`, and says whether it is kept.
     fn take(&mut self, rank: KeepRank, held: bool, earlier: &[Edge]) -> Result<bool> {
         let is_held = |edge: &Edge| edge.of_later.is_some() && self.kept[edge.earlier.index()];
         let kept = !held && !earlier.iter().any(is_held);
@@ -282,43 +280,10 @@ mod tests {
         Edge { later, earlier, of_later: coverage, of_earlier: coverage }
     }
 
-    /// The example at the top.
-    #[test]
-    fn a_dropped_group_names_the_nearest_kept_one() {
-        // Fingerprints that have these distances; 0-2 and 1-3 are farther apart than 3.
-        let fingerprints: [u32; 4] = [0b11111, 0b00011, 0b00000, 0b01100];
-        let pairs = [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)];
-        let near = pairs.into_iter().filter_map(|(later, earlier)| {
-            let bits = fingerprints[later as usize] ^ fingerprints[earlier as usize];
-            let distance = bits.count_ones() as u8;
-            (distance <= 3).then(|| edge(later, earlier, distance))
-        });
-        let edges = [edge(1, 0, 3), edge(2, 1, 2), edge(3, 0, 3), edge(3, 2, 2)];
-        assert!(near.eq(edges));
-        let judged = judge(
-            4,
-            (|_| false, |_| false),
-            edges.into_iter().map(Ok),
-            nobody(),
-            |rank| rank,
-            space(),
-        )
-        .unwrap();
-        let of = |rank: u32| judged.get(rank.into());
-        let near = |rank: u32, distance| Judgement::Dropped {
-            near: Some((rank.into(), Coverage::near(distance))),
-        };
-        assert_eq!(
-            [of(0), of(1), of(2), of(3)],
-            [Judgement::Kept, near(2, 2), Judgement::Kept, near(2, 2)]
-        );
-    }
-
     fn space() -> SortSpace<'static> {
         SortSpace { folder: Path::new("."), memory_bytes: 1 << 30 }
     }
 
-    /// No crowd.
     fn nobody() -> Crowd<Fingerprints> {
         Crowd::new(Vec::new(), Fingerprints { groups: Vec::new(), k: 0 })
     }
@@ -354,7 +319,6 @@ mod tests {
     }
 
     impl Fingerprints {
-        /// The distance of two groups, if they match.
         fn within(&self, one: KeepRank, other: KeepRank) -> Option<Coverage> {
             let [one, other] = [one, other].map(|rank| self.groups[rank.index()]);
             let distance = (one.0 ^ other.0).count_ones();

@@ -24,7 +24,6 @@ use crate::store::{EmptyIds, Segment};
 /// A file of the output by its name.
 pub(crate) type Named = (String, Sum);
 
-/// The lists of ids.
 pub const KEEP: &str = "keep.txt";
 const DROP: &str = "drop.txt";
 /// Rows are written once their lines have so many bytes.
@@ -55,7 +54,6 @@ pub(super) struct Listed {
     pub matches: u64,
     /// How many documents are superseded, where the newest of a key is kept.
     pub superseded: Option<u64>,
-    /// Some of the dropped documents.
     pub examples: Vec<DroppedExample>,
 }
 
@@ -78,7 +76,6 @@ struct Section<'a> {
 struct Lines<'a> {
     portion: Ranked<'a>,
     ids: Shard,
-    /// Whether each page is dropped.
     dropped: Vec<bool>,
     verdicts: String,
     keep: String,
@@ -139,7 +136,6 @@ impl Listing<'_> {
     }
 }
 
-/// The next records, as long as each is `below`.
 fn while_below<R: Record>(
     records: &mut Peekable<impl Iterator<Item = Result<R>>>,
     below: impl Fn(&R) -> bool,

@@ -1,13 +1,15 @@
 //! The row of matches.tsv: two documents, and how near they are.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use super::numbers::IdRank;
-use super::origin::Origin;
 use super::similarity::Similarity;
+use crate::error::{Error, Result};
 use crate::runs::{Record, allocated};
+use crate::store::Day;
 
 /// One near pair of documents. Rows are ordered as they are written: by the new id (as its rank among
 /// the batch's ids), by distance, by the existing id's bytes, by where that one comes from.
@@ -39,5 +41,34 @@ impl MatchRow {
 impl Record for MatchRow {
     fn bytes(&self) -> usize {
         size_of::<Self>() + allocated(&self.existing)
+    }
+}
+
+/// The day of the store that holds the existing document, or the batch itself. Ordered as their texts
+/// are. It is the column `against` of the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) enum Origin {
+    /// The store: added under this day.
+    Day(Day),
+    Batch,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Day(day) => day.fmt(f),
+            Origin::Batch => f.write_str("batch"),
+        }
+    }
+}
+
+impl FromStr for Origin {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Origin> {
+        match text {
+            "batch" => Ok(Origin::Batch),
+            day => day.parse().map(Origin::Day),
+        }
     }
 }

@@ -1,10 +1,11 @@
 //! The groups of a crowd compared: by their fingerprints, then by their keys.
 
 use super::batch::Batch;
+use super::confirm::Terms;
 use super::coverage::Coverage;
 use super::crowd::{Block, Comparing};
-use super::distinct::distinct_fingerprints;
 use super::group_key::{GroupKeyReader, HeldKeys};
+use super::groups::distinct_fingerprints;
 use super::keep_order::Leaders;
 use super::numbers::{KeepRank, Number};
 use super::similarity::Confirm;
@@ -12,7 +13,6 @@ use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::hamming::multiversion::{Multiversion, counting};
 use crate::hamming::within;
-use crate::store::Segment;
 use crate::tables::Masked;
 
 pub(super) struct Nearby<'a, F> {
@@ -30,24 +30,19 @@ pub(super) struct Nearby<'a, F> {
 struct Keys(HeldKeys, [GroupKeyReader; 2]);
 
 impl<'a, F: Fingerprint> Nearby<'a, F> {
-    /// For a crowd of nobody.
     pub(super) fn nobody((batch, leaders): (&'a Batch, &'a Leaders)) -> Nearby<'a, F> {
         let (fingerprints, masks) = (Vec::new(), Vec::new());
         Nearby { batch, leaders, fingerprints, masks, k: 0, confirm: None, keys: None }
     }
 
-    /// Compares groups of a `batch` within `k` bits, with keys in `memory_bytes`.
     pub(super) fn new(
         (batch, leaders): (&'a Batch, &'a Leaders),
-        segment: &Segment,
-        confirm: Option<Confirm>,
-        k: u32,
-        memory_bytes: usize,
+        &Terms { ref segment, confirm, distance: k, signatures_bytes, .. }: &Terms,
     ) -> Result<Nearby<'a, F>> {
         let reader = || GroupKeyReader::new(segment, confirm.as_ref());
         let keys = || -> Result<Keys> {
             let [mut one, other] = [reader()?, reader()?];
-            let most = HeldKeys::most(segment, confirm.as_ref(), memory_bytes);
+            let most = HeldKeys::most(segment, confirm.as_ref(), signatures_bytes);
             let held = HeldKeys::read(&mut one, 0..most.min(batch.rows() as usize))?;
             Ok(Keys(held, [one, other]))
         };
@@ -94,7 +89,6 @@ impl<F: Fingerprint> Comparing for Nearby<'_, F> {
     }
 }
 
-/// Finds the kept fingerprints within k bits.
 struct Within<'a, F, T> {
     fingerprint: F,
     kept: &'a [F],

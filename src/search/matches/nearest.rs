@@ -108,7 +108,6 @@ impl Judged<'_> {
         }
     }
 
-    /// How many pages each group has.
     pub(super) fn sizes(&self) -> impl Iterator<Item = u64> {
         below::<Group>(self.batch.groups()).map(|group| self.batch.rows_of(group).len() as u64)
     }

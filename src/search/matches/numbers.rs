@@ -64,8 +64,7 @@ number! {
     Row
 }
 number! {
-    /// A page of the batch, counted as its segment holds it. The same as the [`Row`] unless groups
-    /// divide fingerprints.
+    /// A page of the batch, counted as its segment holds it: the [`Row`] unless groups divide fingerprints.
     SegmentRow
 }
 number! {

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::dropped_examples::DroppedExample;
-use super::dropped_pages::DroppedPages;
+use super::dropped_pages::{DroppedPages, Lost};
 use super::frequent::Frequent;
 use super::hosts::DroppedHost;
-use super::lost::Lost;
 use super::recrawl::Recrawls;
 use crate::output::Sum;
 

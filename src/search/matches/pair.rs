@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::numbers::{FingerprintIndex, Group, Number};
 use crate::runs::Record;
 
-/// A near pair. A probe finds pairs of fingerprints, the default; once they are confirmed they are
-/// pairs of groups.
+/// A near pair: of fingerprints as a probe finds it, the default; once it is confirmed, of groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Pair<N = FingerprintIndex> {
     /// The fingerprint or group of the batch.

@@ -1,7 +1,7 @@
 //! Pairs partitioned into what the keep rule needs, and counted before anything is expanded.
 
 use super::batch::Batch;
-use super::certificate::Confirmed;
+use super::confirmed::Confirmed;
 use super::coverage::Coverage;
 use super::frequent::MostFrequent;
 use super::keep_order::Leaders;
@@ -13,7 +13,6 @@ use super::store_pair::StorePair;
 use crate::error::Result;
 use crate::runs::{SortSpace, Sorter};
 
-/// The pairs of a join, partitioned by where their existing side is.
 #[derive(Debug)]
 pub(super) struct Partition {
     pub(super) edges: Sorter<Edge>,
@@ -29,23 +28,14 @@ pub(super) struct Partition {
     pub(super) most_matches: MostFrequent,
 }
 
-#[derive(Clone, Copy)]
-pub(super) struct Partitioning<'a> {
-    pub(super) batch: &'a Batch,
-    pub(super) leaders: &'a Leaders,
-    /// Whether all rows are wanted. Else nothing is counted.
-    pub(super) all: bool,
-    /// Whether of crowds only the pairs are taken that the [`Sieve`] passes.
-    pub(super) sifts: bool,
-    pub(super) space: SortSpace<'a>,
-}
-
-impl Partitioning<'_> {
-    pub(super) fn partition(
-        self,
+impl Partition {
+    /// Unless `all` rows are wanted, nothing is counted. If it `sifts`, of crowds only the pairs are taken that the [`Sieve`] passes.
+    pub(super) fn of(
         pairs: impl Iterator<Item = Result<Confirmed>>,
+        (batch, leaders): (&Batch, &Leaders),
+        (all, sifts): (bool, bool),
+        space: SortSpace<'_>,
     ) -> Result<Partition> {
-        let Partitioning { batch, leaders, all, sifts, space } = self;
         let mut partition = Partition {
             edges: space.sorter(),
             with_store: space.sorter(),
@@ -83,9 +73,7 @@ impl Partitioning<'_> {
         partition.crowded.extend(crowded.map(|mark| leaders.rank(mark.new)));
         Ok(partition)
     }
-}
 
-impl Partition {
     fn place(&mut self, leaders: &Leaders, Confirmed { pair, coverages }: Confirmed) -> Result<()> {
         let Pair { new, existing, distance } = pair;
         match existing {

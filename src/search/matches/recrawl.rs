@@ -18,11 +18,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::batch::Batch;
+use super::match_row::Origin;
 use super::numbers::{IdRank, SegmentRow};
-use super::origin::Origin;
 use super::similarity::{Confirm, Similarity};
 use crate::document::{Declared, IdSieve};
-use crate::error::Result;
+use crate::error::{Result, named};
 use crate::fingerprint::Contained;
 use crate::progress::{self, Activity};
 use crate::runs::{Record, SortSpace, SortedRecords, Sorter, allocated, next_if};
@@ -44,7 +44,7 @@ pub struct Recrawls {
 
 /// What became of a page since the latest earlier page of its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) enum Change {
+enum Change {
     New,
     Unchanged,
     SameText,
@@ -83,16 +83,7 @@ impl fmt::Display for Recrawl {
     }
 }
 
-impl Change {
-    fn name(self) -> &'static str {
-        match self {
-            Change::New => "new",
-            Change::Unchanged => "unchanged",
-            Change::SameText => "same text",
-            Change::Changed => "changed",
-        }
-    }
-}
+named!(Change { New = "new", Unchanged = "unchanged", SameText = "same text", Changed = "changed" });
 
 impl Recrawls {
     fn count(&mut self, change: Change) {
@@ -137,7 +128,7 @@ impl Digests {
 
 /// Looks up the keys of the pages of a segment, their digests, and when they were crawled.
 pub(super) struct KeyReader {
-    keys: TextDigests,
+    pub(super) keys: TextDigests,
     digests: TextDigests,
     declared: Option<DeclaredRows>,
     times: Option<Times>,
@@ -149,10 +140,6 @@ impl KeyReader {
         let times = segment.times().filter(|_| segment.order().is_none());
         let (keys, digests) = (segment.keys()?, segment.digests()?);
         Some(KeyReader { keys, digests, declared: segment.declared(), times })
-    }
-
-    pub(super) fn key(&mut self, row: u64) -> Result<u128> {
-        self.keys.get(row)
     }
 
     /// The digests of a page, and the address that it names as canonical.
@@ -269,7 +256,6 @@ impl<'a> Sketches<'a> {
     }
 }
 
-/// The share that is contained of a page.
 pub(super) fn share(it: Contained) -> Similarity {
     Similarity::of_share(it.shared.into(), it.all.max(1).into())
 }
@@ -336,7 +322,6 @@ pub(super) fn recrawls(
     Ok(Some((recrawls.sorted()?, counted)))
 }
 
-/// The pages of the batch, and a sieve of their keys.
 fn of_batch(
     segment: &Segment,
     batch: &Batch,
@@ -348,7 +333,7 @@ fn of_batch(
     let mut sieve = IdSieve::with_room(segment.rows());
     for number in 0..segment.rows() {
         let row = SegmentRow::from(number as u32);
-        let key = keys.key(number)?;
+        let key = keys.keys.get(number)?;
         sieve.insert(key);
         let (digests, canonical) = keys.digests(number)?;
         let (at, rank) = (keys.at(number, day)?, batch.rank_in_segment(row));
@@ -369,7 +354,7 @@ pub(super) fn each_stored(
         let (mut ids, mut days, mut shown) = (segment.ids(), dated.days(), dated.shown());
         for row in 0..segment.rows() {
             progress::tick(Activity::Working);
-            let key = keys.key(row)?;
+            let key = keys.keys.get(row)?;
             if !sieve.may_have(key) || !shown.get(row)? {
                 continue;
             }

@@ -14,8 +14,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::listing::Named;
+use super::match_row::Origin;
 use super::numbers::{Number, SegmentRow};
-use super::origin::Origin;
 use super::similarity::Similarity;
 use crate::error::Result;
 use crate::output::Staging;
@@ -165,7 +165,8 @@ impl Record for SlackRow {
 /// The pages of the store that may go, and the slack of those that stay, while they are collected.
 pub(super) struct Replaced<'a> {
     space: SortSpace<'a>,
-    going: Sorter<Going>,
+    /// The pages that kept pages hold, each once.
+    pub(super) going: Sorter<Going>,
     fates: Sorter<Fate>,
     /// By row of the batch's segment; the greatest number if no page lowers it.
     slack: Vec<u32>,
@@ -175,11 +176,6 @@ impl Replaced<'_> {
     pub(super) fn new(space: SortSpace<'_>, rows: u32) -> Replaced<'_> {
         let slack = vec![u32::MAX; rows as usize];
         Replaced { space, going: space.sorter(), fates: space.sorter(), slack }
-    }
-
-    /// Takes a page that a kept page holds. Each page is taken once.
-    pub(super) fn going(&mut self, going: Going) -> Result<()> {
-        self.going.push(going)
     }
 
     /// Takes a page that a verdict names, and the slack that the dropped page leaves to it.

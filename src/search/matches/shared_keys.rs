@@ -21,15 +21,13 @@
 mod anchored;
 mod common_keys;
 mod key_index;
-mod least;
 mod parts;
 mod probe;
 mod sort;
 mod streaming;
 
 pub use anchored::{Anchored, AnchoredRows};
-pub use probe::AnchorCost;
-pub use probe::KeyProbe;
+pub use probe::{AnchorCost, KeyProbe};
 pub use sort::anchors_of;
 pub(crate) use streaming::nearest_and_first;
 pub use streaming::{CHUNK_ROWS, MOST_MET, RowAnchor};

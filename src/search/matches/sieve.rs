@@ -50,8 +50,7 @@ pub struct Sieve {
 }
 
 impl Sieve {
-    /// A sieve for the pairs of this many groups. `by_distance` says that the distance alone decides
-    /// whether they match.
+    /// A sieve for the pairs of this many groups. `by_distance` says that the distance alone decides.
     pub fn new(groups: usize, by_distance: bool) -> Sieve {
         let (listed, nearest, first) = (Vec::new(), Vec::new(), Vec::new());
         Sieve { groups, by_distance, listed, nearest, order: None, first }

@@ -100,15 +100,6 @@ impl Confirm {
         }
     }
 
-    /// Whether one of two pages with these signatures can cover the other one.
-    #[must_use]
-    pub fn confirms(&self, one: &[u8], another: &[u8]) -> bool {
-        match self.check.containment(one, another) {
-            Some(contained) => contained.into_iter().any(|it| it.is_at_least(self.least)),
-            None => self.check.similarity(one, another) >= self.least,
-        }
-    }
-
     /// Whether the check tells which of two pages contains the other one. Then the longest pages come first.
     #[must_use]
     pub fn has_direction(&self) -> bool {

@@ -3,8 +3,7 @@
 use super::batch::Batch;
 use super::by_key::{ByKey, Former, Superseded};
 use super::expand::{UnnamedRow, name};
-use super::match_row::MatchRow;
-use super::origin::Origin;
+use super::match_row::{MatchRow, Origin};
 use super::recrawl::{Sibling, Sketches, StoredPage, share};
 use super::replaced::{Going, Replaced};
 use super::similarity::{Confirm, Similarity};
@@ -26,7 +25,7 @@ pub(super) fn replace(
         let none = Similarity::missing_of(Similarity::WHOLE);
         let containment = contained.map_or(none, |[_, of_former]| share(of_former));
         // What was dropped for it is not contained in its successor: nothing is asked of that one for it.
-        replaced.going(Going { by, id, day, containment, slack: u32::MAX })?;
+        replaced.going.push(Going { by, id, day, containment, slack: u32::MAX })?;
     }
     Ok(())
 }

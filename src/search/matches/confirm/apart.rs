@@ -14,7 +14,7 @@ use std::iter::Peekable;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::matches::certificate::{Candidates, Confirmed};
+use crate::matches::confirmed::{Candidates, Confirmed};
 use crate::matches::coverage::Coverages;
 use crate::matches::groups::Groups;
 use crate::matches::numbers::{FingerprintIndex, Group, KeepRank, Number, Span};

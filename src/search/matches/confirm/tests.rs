@@ -170,11 +170,8 @@ fn pairs(
             let turned = Sieve::turned::<FingerprintIndex>;
             let (new, group) = turned(places.as_deref(), group.into(), earlier.into());
             let existing = Place::Batch { group };
-            sorter.extend(near(fingerprint, other).map(|distance| Pair {
-                new,
-                existing,
-                distance,
-            }))?;
+            let pair = |distance| Pair { new, existing, distance };
+            sorter.extend(near(fingerprint, other).map(pair))?;
         }
         for (number, dated) in (0..).zip(store) {
             let held: Vec<u64> = (0..dated.segment().rows())
@@ -183,12 +180,8 @@ fn pairs(
             let mut row = 0;
             for run in held.chunk_by(|a, b| a == b) {
                 let existing = Place::Store { segment: number, row, rows: run.len() as u64 };
-                let near = near(fingerprint, run[0]);
-                sorter.extend(near.map(|distance| Pair {
-                    new: group.into(),
-                    existing,
-                    distance,
-                }))?;
+                let pair = |distance| Pair { new: group.into(), existing, distance };
+                sorter.extend(near(fingerprint, run[0]).map(pair))?;
                 row += run.len() as u64;
             }
         }
@@ -287,7 +280,8 @@ type Cuts = fn(u32) -> Vec<u32>;
 
 /// What is confirmed share by share, by so many threads.
 fn confirmed(how: &Confirming, cuts: Cuts, threads: usize) -> Result<ConfirmedPairs> {
-    let Confirming { segment, groups, store, confirm, folder, .. } = how;
+    let Confirming { terms: Terms { segment, store, confirm, detail, .. }, groups, folder, .. } =
+        how;
     let order = ordered(segment, groups, *confirm, folder)?;
     let found = pairs(segment, store, order.as_ref(), folder)?.collect::<Result<Vec<Pair>>>()?;
     let done = Mutex::new((Sorter::new(folder, 1 << 20), Vec::new()));
@@ -315,7 +309,7 @@ fn confirmed(how: &Confirming, cuts: Cuts, threads: usize) -> Result<ConfirmedPa
     let (confirmed, certificates) = done.into_inner().unwrap();
     let taken: u64 = certificates.iter().map(|it| it.taken).sum();
     assert_eq!(taken, found.len() as u64);
-    ConfirmedPairs::certified(confirmed, &certificates, *confirm, how.detail)
+    ConfirmedPairs::certified(confirmed, &certificates, *confirm, *detail)
 }
 
 /// The pages in keep order, where whole pages are compared.
@@ -344,20 +338,19 @@ fn confirming(
     let space = SortSpace { folder, memory_bytes: 1 << 20 };
     let groups = Arc::new(Groups::load::<u64>(batch, confirm, space, threads)?);
     let order = ordered(batch, &groups, confirm, folder)?;
-    Ok(Confirming {
+    let terms = Terms {
         segment: batch.clone(),
-        groups,
-        order: order.map(|order| order.of_groups()),
         store: store.to_vec(),
         confirm,
         distance: K,
         detail: Detail::All,
         max_matches: u64::MAX,
-        folder: folder.to_owned(),
         memory_bytes: 1 << 20,
         signatures_bytes,
         workers: threads,
-    })
+    };
+    let order = order.map(|order| order.of_groups());
+    Ok(Confirming { terms, groups, order, folder: folder.to_owned() })
 }
 
 /// What the join writes of the same.
@@ -369,25 +362,17 @@ fn written(
     signatures_bytes: usize,
 ) -> Result<([String; 3], Option<u128>)> {
     let folder = tempfile::tempdir().unwrap();
-    let finalize = Finalize {
-        segment: batch,
-        confirm,
-        store,
-        slack: &Slack::default(),
-        distance: K,
-        keep: KeepOrder::FirstId,
-        detail,
-        max_matches: u64::MAX,
-        memory_bytes: 1 << 20,
-        ids_bytes: 1 << 20,
-        signatures_bytes,
-        format: Default::default(),
-        workers: 2,
-    };
     let out = folder.path().join("out");
     let staging = Staging::beside(&out, Lock::beside(&out)?)?;
     let how = confirming(batch, store, confirm, folder.path(), signatures_bytes, 1)?;
-    let how = Confirming { detail, ..how };
+    let how = Confirming { terms: Terms { detail, ..how.terms }, ..how };
+    let finalize = Finalize {
+        terms: &Terms { workers: 2, ..how.terms.clone() },
+        slack: &Slack::default(),
+        keep: KeepOrder::FirstId,
+        ids_bytes: 1 << 20,
+        format: Default::default(),
+    };
     let pairs = match confirm.is_some() || batch.has_classes() {
         true => confirmed(&how, |fingerprints| vec![fingerprints / 3], 1)?,
         false => ConfirmedPairs::unchecked(pairs(batch, store, None, folder.path())?),

@@ -3,22 +3,12 @@
 //! The ids are read once, by all workers, and each goes to the shard whose range it falls into. A sample decides
 //! the ranges, so that all shards are about as large. Shards stay in memory while they fit, else they are on
 //! disk. No shard is compared with another one, so any worker may sort any shard.
-//!
-//! An example with the ranges below `g`, from `g` to `p`, and from `p` on:
-//!
-//! ```text
-//! worker 0 reads  kiwi fig pear    shards  fig | kiwi | pear
-//! worker 1 reads  apple plum lime          apple | lime | plum
-//! sorted                                   apple fig | kiwi lime | pear plum
-//! ranks                                    0     1     2    3      4    5
-//! ```
 
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::bounds::bounds;
-use super::shard::Shard;
+use super::shard::{self, Shard};
 use super::share::Share;
 use crate::error::Result;
 use crate::matches::numbers::{IdRank, Number};
@@ -28,6 +18,15 @@ use crate::store::Segment;
 
 /// The most bytes of a shard, about: so many are sorted in the cache.
 const SHARD_BYTES: usize = 2 << 20;
+
+/// How many rows are sampled one after another: those of a block of ids.
+const SAMPLED_ROWS: u64 = 256;
+
+/// From how many places rows are sampled.
+const SAMPLED_PLACES: u64 = 256;
+
+/// The most bytes of a sample, about.
+const SAMPLE_BYTES: usize = 16 << 20;
 
 /// A shard in the order of ranks that are known: consecutive ids of the batch, as one worker lists them.
 #[derive(Clone, Copy)]
@@ -47,7 +46,6 @@ impl Ranked<'_> {
         self.ids.bounds.get(self.shard).map(String::as_str)
     }
 
-    /// The ids in their order.
     pub(in crate::matches) fn load(&self) -> Result<Shard> {
         let first = self.ranks().start as usize;
         let bytes = self.ids.load(self.shard)?;
@@ -64,7 +62,6 @@ pub(in crate::matches) struct Workshop<'a> {
     pub(in crate::matches) workers: usize,
 }
 
-/// All ids, each in the shard of its range.
 #[derive(Debug)]
 pub(in crate::matches) struct IdShards {
     workers: usize,
@@ -117,7 +114,7 @@ impl IdShards {
     }
 
     pub(in crate::matches) fn bytes(&self) -> u64 {
-        self.shares.iter().map(|share| share.read_bytes()).sum()
+        self.shares.iter().map(|share| share.read_bytes).sum()
     }
 
     /// The rank of each row's id. Rows with equal ids are ranked in their order.
@@ -142,6 +139,46 @@ impl IdShards {
         self.shares.iter().try_for_each(|share| share.load(shard, &mut bytes))?;
         Ok(bytes)
     }
+}
+
+/// Ids that divide all of a segment into shards of about so many bytes.
+fn bounds(segment: &Segment, shard_bytes: usize) -> Result<Vec<String>> {
+    let mut sample = sampled(segment)?;
+    let bytes: usize = sample.iter().map(|id| shard::bytes_of(id)).sum();
+    let all = bytes as u64 / sample.len().max(1) as u64 * segment.rows();
+    let shards = (all / shard_bytes.max(1) as u64).clamp(1, sample.len().max(1) as u64) as usize;
+    sample.sort_unstable();
+    let mut bounds: Vec<String> =
+        (1..shards).map(|shard| sample[shard * sample.len() / shards].clone()).collect();
+    bounds.dedup();
+    Ok(bounds)
+}
+
+/// Ids of a segment, from places all over it.
+fn sampled(segment: &Segment) -> Result<Vec<String>> {
+    let rows = segment.rows();
+    let blocks = rows.div_ceil(SAMPLED_ROWS);
+    let mut step = blocks.div_ceil(SAMPLED_PLACES).max(1);
+    let mut ids = segment.ids();
+    let mut sample: Vec<String> = Vec::new();
+    let mut bytes = 0;
+    let mut block = 0;
+    while block < blocks {
+        let first = block * SAMPLED_ROWS;
+        for row in first..rows.min(first + SAMPLED_ROWS) {
+            let id = ids.get(row)?;
+            bytes += id.len();
+            sample.push(id.to_owned());
+        }
+        while bytes > SAMPLE_BYTES && sample.len() > 1 {
+            // Half of them will do, here and from now on.
+            sample = sample.into_iter().step_by(2).collect();
+            bytes = sample.iter().map(String::len).sum();
+            step *= 2;
+        }
+        block += step;
+    }
+    Ok(sample)
 }
 
 #[cfg(test)]

@@ -21,7 +21,8 @@ pub(super) struct Share {
     memory_bytes: usize,
     parts: Vec<Part>,
     held_bytes: usize,
-    read_bytes: u64,
+    /// The bytes of all ids that it has read.
+    pub(super) read_bytes: u64,
     /// The parts that did not fit into memory.
     spilled: Option<File>,
     spilled_bytes: u64,
@@ -84,7 +85,6 @@ impl Share {
         Ok(())
     }
 
-    /// Adds to `bytes` what it has of a shard.
     pub(super) fn load(&self, shard: usize, bytes: &mut Vec<u8>) -> Result<()> {
         let Part { held, spilled, .. } = &self.parts[shard];
         if let Some(file) = &self.spilled {
@@ -108,10 +108,5 @@ impl Share {
 
     pub(super) fn count(&self, shard: usize) -> u32 {
         self.parts[shard].count
-    }
-
-    /// The bytes of all ids that it has read.
-    pub(super) fn read_bytes(&self) -> u64 {
-        self.read_bytes
     }
 }

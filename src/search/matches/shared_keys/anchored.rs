@@ -26,7 +26,6 @@ pub struct AnchoredRows {
     pub rows: u64,
 }
 
-/// A page that is asked for alone.
 pub struct Anchored<F> {
     pages: Pages<F>,
     index: KeyIndex,
@@ -41,15 +40,8 @@ impl<F: Fingerprint> Anchored<F> {
         let places = places.map(Keys::of).into();
         let common = CommonKeys::default().into();
         let index = KeyIndex::new(Sort::Anchors, 0..1, places, common);
-        Anchored {
-            pages: Pages::new(
-                [fingerprint].into(),
-                vec![FingerprintIndex::from(0)],
-                Vec::new(),
-                Vec::new(),
-            ),
-            index,
-        }
+        let first = vec![FingerprintIndex::from(0)];
+        Anchored { pages: Pages::new([fingerprint].into(), first, Vec::new(), Vec::new()), index }
     }
 
     /// Adds to `found` the nearest rows of segment `number`, as far as `work` goes. `sharing` has all rows that share anchors, as many whole

@@ -16,10 +16,9 @@ use std::ops::Range;
 use super::sort::{BatchKeys, Sort};
 use crate::error::Result;
 use crate::matches::numbers::KeepRank;
-use crate::tables::keys::{Keys, key_of_entry, number_of};
 
 /// How many pages have a key that is not common.
-const MOST_SHARED: usize = 1 << 8;
+pub(super) const MOST_SHARED: usize = 1 << 8;
 
 /// The pages of a group; the last one may have fewer.
 const GROUP: usize = 1 << 4;
@@ -46,21 +45,6 @@ pub(super) struct Groups {
 }
 
 impl CommonKeys {
-    /// Those of a batch whose keys are all in memory, and whose pages are counted from 0: with the bytes of their keys ([`Sort::bytes_of`]),
-    /// and their places in keep `order`.
-    pub(super) fn among(places: &[Keys], bytes: &[u64], order: &[KeepRank]) -> CommonKeys {
-        let mut common = HashMap::new();
-        for (place, keys) in (0..).zip(places) {
-            for pages in keys.each().filter(|pages| pages.len() > MOST_SHARED) {
-                let pages_of = pages.iter().map(|&page| number_of(page));
-                let standing = |page| (Sort::behind(bytes[page as usize], place), page);
-                let groups = Groups::of(pages_of.map(standing).collect(), order);
-                common.insert((place, key_of_entry(pages[0])), groups);
-            }
-        }
-        CommonKeys(common)
-    }
-
     /// Those of a batch of which a part of so many `parts` fits into memory.
     pub(super) fn of(keys: BatchKeys<'_>, parts: u32, order: &[KeepRank]) -> Result<CommonKeys> {
         // A page that stands among others takes more than a key.
@@ -89,8 +73,8 @@ impl CommonKeys {
 }
 
 impl Groups {
-    fn of(mut pages: Vec<Standing>, order: &[KeepRank]) -> Groups {
-        pages.sort_unstable();
+    /// Those of pages in the order in which they stand, with the places of all pages in keep `order`.
+    pub(super) fn of(pages: Vec<Standing>, order: &[KeepRank]) -> Groups {
         let in_order = |&(_, page): &Standing| Some((*order.get(page as usize)?, page));
         let mut first: Vec<(KeepRank, u32)> = pages.iter().filter_map(in_order).collect();
         first.sort_unstable();

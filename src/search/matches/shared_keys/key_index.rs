@@ -3,14 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::common_keys::{CommonKeys, Standing};
+use super::common_keys::{CommonKeys, Groups, MOST_SHARED, Standing};
 use super::sort::{BatchKeys, Sort};
 use crate::error::Result;
 use crate::matches::numbers::KeepRank;
 use crate::parallel::in_parallel;
 use crate::tables::keys::{Keys, entry, key_of_entry, number_of};
 
-/// The keys of consecutive pages of a batch.
 #[derive(Debug)]
 pub(super) struct KeyIndex {
     pub(super) sort: Sort,
@@ -46,16 +45,27 @@ impl KeyIndex {
             bytes[page as usize] = bytes_of_keys;
         })?;
         let mut places = in_parallel(workers, &places, |entries| Keys::of(entries.clone()));
-        let common = common.unwrap_or_else(|| CommonKeys::among(&places, &bytes, order).into());
+        let mut found = CommonKeys::default();
         for (place, keys) in (0..).zip(&mut places) {
-            let is_common = |it: &&mut [u64]| common.get(place, key_of_entry(it[0])).is_some();
-            for pages in keys.each_mut().filter(|it| it.len() > 1).filter(is_common) {
-                pages.sort_unstable_by_key(|&entry| {
-                    let page = number_of(entry);
-                    (Sort::behind(bytes[page as usize], place), page)
-                });
+            let standing = |&entry: &u64| {
+                let page = number_of(entry);
+                (Sort::behind(bytes[page as usize], place), page)
+            };
+            for pages in keys.each_mut() {
+                let key = key_of_entry(pages[0]);
+                let is_common = match &common {
+                    Some(common) => common.get(place, key).is_some(),
+                    None => pages.len() > MOST_SHARED,
+                };
+                if is_common {
+                    pages.sort_unstable_by_key(standing);
+                    // All pages of the batch are here, unless it is known what is common.
+                    let groups = || Groups::of(pages.iter().map(standing).collect(), order);
+                    found.0.extend(common.is_none().then(|| ((place, key), groups())));
+                }
             }
         }
+        let common = common.unwrap_or_else(|| found.into());
         Ok(KeyIndex { bytes, ..KeyIndex::new(keys.sort, pages, places, common) })
     }
 

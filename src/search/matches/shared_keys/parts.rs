@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::key_index::KeyIndex;
-use super::least::key_of;
+use super::sort::key_of_hash;
 use super::streaming::{MOST_MET, Pages, Shared, nearest_and_first};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
@@ -38,8 +38,8 @@ pub(super) fn stream<F: Fingerprint>(
     };
     let mut shared = Vec::new();
     let mut longer: HashMap<u32, Vec<(Shared, u32)>> = HashMap::new();
-    let shingles_of = |page: u32| u64::from(pages.shingles()[page as usize]);
-    let order = |&(_, page): &(Shared, u32)| pages.order()[page as usize];
+    let shingles_of = |page: u32| u64::from(pages.shingles[page as usize]);
+    let order = |&(_, page): &(Shared, u32)| pages.order[page as usize];
     let [start, end] = [blocks.start, blocks.end].map(|it| (it * SCANNED_ROWS) as u64);
     for page in start as u32..end.min(batch.rows()) as u32 {
         progress::tick(Activity::Working);
@@ -48,7 +48,7 @@ pub(super) fn stream<F: Fingerprint>(
         }
         shared.clear();
         for hash in Hashes::of(sketches.get(page.into())?) {
-            let (place, key) = key_of(hash);
+            let (place, key) = key_of_hash(hash);
             let keys = &index.places[usize::from(place)];
             if keys.may_have(key) && index.common.get(place, key).is_none() {
                 shared.extend(keys.with(key).iter().map(|&entry| number_of(entry)));

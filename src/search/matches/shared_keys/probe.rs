@@ -10,7 +10,7 @@ use super::streaming::{BATCH_CHUNK_BLOCKS, CHUNK_BLOCKS, Pages, SegmentRows, Str
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::fingerprint::check::{ANCHOR_BYTES, ANCHORS, Check};
-use crate::matches::distinct::each_distinct;
+use crate::matches::groups::each_distinct;
 use crate::matches::in_keep_order::InKeepOrder;
 use crate::matches::numbers::FingerprintIndex;
 use crate::matches::pair::Pair;
@@ -58,7 +58,6 @@ impl AnchorCost {
     }
 }
 
-/// What a chunk streams past what.
 #[derive(Debug)]
 pub(super) struct Unit {
     pub(super) sort: Sort,
@@ -98,15 +97,12 @@ impl<F: Fingerprint> KeyProbe<F> {
             })?;
             indices.resize(batch.rows() as usize, FingerprintIndex::from(index));
         }
+        let places = order.map_or(Vec::new(), InKeepOrder::of_rows);
+        let shingles = order.map_or(Vec::new(), InKeepOrder::shingles_of_rows);
         Ok(KeyProbe {
             batch: batch.clone(),
             store: store.to_vec(),
-            pages: Pages::new(
-                fingerprints,
-                indices,
-                order.map_or(Vec::new(), InKeepOrder::of_rows),
-                order.map_or(Vec::new(), InKeepOrder::shingles_of_rows),
-            ),
+            pages: Pages::new(fingerprints, indices, places, shingles),
             units,
             index: Mutex::default(),
             workers,
@@ -166,11 +162,11 @@ impl<F: Fingerprint> KeyProbe<F> {
         let last = held.take().filter(|last| last.sort == unit.sort);
         let common = last.map(|last| Arc::clone(&last.common));
         let index = Arc::new(KeyIndex::of(
-            BatchKeys { batch: &self.batch, sort: unit.sort, shingles: self.pages.shingles() },
+            BatchKeys { batch: &self.batch, sort: unit.sort, shingles: &self.pages.shingles },
             unit.pages.clone(),
             unit.passes,
             common,
-            self.pages.order(),
+            &self.pages.order,
             self.workers,
         )?);
         *held = Some(Arc::clone(&index));
@@ -178,8 +174,7 @@ impl<F: Fingerprint> KeyProbe<F> {
     }
 }
 
-/// The chunks of a sort of keys: all portions of the store and of the batch, for all pages whose keys fit into memory at once, then for the
-/// next ones.
+/// The chunks of a sort of keys: all portions of store and batch, for as many pages as fit into memory, then for the next.
 pub(super) fn units_of(
     sort: Sort,
     batch: &Segment,

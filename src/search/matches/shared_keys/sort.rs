@@ -1,10 +1,10 @@
 //! The keys by which pages meet, of the rows of a segment.
 
+use std::mem;
 use std::ops::Range;
 
-use super::least;
 use crate::error::Result;
-use crate::fingerprint::check::{ANCHOR_BYTES, ANCHORS};
+use crate::fingerprint::check::{ANCHOR_BYTES, ANCHORS, Hashes};
 use crate::progress::{self, Activity};
 use crate::store::{Column, RowBytes, Segment};
 use crate::tables::keys::{KEY_BYTES, key_of};
@@ -107,7 +107,7 @@ impl BatchKeys<'_> {
             return Ok(());
         };
         match sort {
-            Sort::Parts => least::each_key(sketches, shingles, pages, take),
+            Sort::Parts => each_least_key(sketches, shingles, pages, take),
             Sort::Anchors | Sort::Bands => each_key(sort, batch, (keys_of, sketches), pages, take),
         }
     }
@@ -135,11 +135,9 @@ fn each_key(
             }
         }
         if !is_like_last {
-            last.clear();
-            last.extend_from_slice(keys);
+            keys.clone_into(&mut last);
         }
-        last_sketch.clear();
-        last_sketch.extend_from_slice(sketches.get(row)?);
+        sketches.get(row)?.clone_into(&mut last_sketch);
         if pages.contains(&page) {
             let bytes = sort.bytes_of(keys);
             sort.keys_of(keys).for_each(|key| take(key, page, bytes));
@@ -148,7 +146,36 @@ fn each_key(
     Ok(())
 }
 
-/// The anchors of a page.
+/// The most shingles of a short page.
+const SHORT: u32 = 1 << 7;
+
+/// The place of the hash of a shingle, and its key there: the other bits of the hash, spread over those of a key.
+pub(super) fn key_of_hash(hash: u32) -> (u8, u64) {
+    let place = hash % ANCHORS as u32;
+    let key = u64::from(hash / ANCHORS as u32).wrapping_mul(0x9e37_79b9_7f4b);
+    (place as u8, key & ((1 << (8 * KEY_BYTES)) - 1))
+}
+
+/// Calls `take` with each key of the short ones of these pages: its place, and the page. It has the least hash of the page there.
+fn each_least_key(
+    mut sketches: RowBytes,
+    shingles: &[u32],
+    pages: Range<u32>,
+    mut take: impl FnMut((u8, u64), u32, u64),
+) -> Result<()> {
+    for page in pages.filter(|&page| (1..=SHORT).contains(&shingles[page as usize])) {
+        progress::tick(Activity::Working);
+        let mut is_taken = [false; ANCHORS];
+        for hash in Hashes::of(sketches.get(page.into())?) {
+            let (place, key) = key_of_hash(hash);
+            if !mem::replace(&mut is_taken[usize::from(place)], true) {
+                take((place, key), page, 0);
+            }
+        }
+    }
+    Ok(())
+}
+
 pub fn anchors_of(anchors: &[u8]) -> impl Iterator<Item = u64> + Clone {
     Sort::Anchors.keys_of(anchors).map(|(_, key)| key)
 }

@@ -40,9 +40,9 @@ pub(super) struct Pages<F> {
     fingerprints: Arc<[F]>,
     indices: Vec<FingerprintIndex>,
     /// The place of each page in keep order; none of a page that is asked for alone.
-    order: Vec<KeepRank>,
+    pub(super) order: Vec<KeepRank>,
     /// How many shingles each page has; none of one like another page, nor where there are no sketches.
-    shingles: Vec<u32>,
+    pub(super) shingles: Vec<u32>,
     /// No candidate in the store that is farther from a page than this is one of its nearest.
     farthest: Vec<AtomicU16>,
 }
@@ -85,14 +85,6 @@ impl<F: Fingerprint> Pages<F> {
     ) -> Pages<F> {
         let farthest = indices.iter().map(|_| AtomicU16::new(u16::MAX)).collect();
         Pages { fingerprints, indices, order, shingles, farthest }
-    }
-
-    pub(super) fn order(&self) -> &[KeepRank] {
-        &self.order
-    }
-
-    pub(super) fn shingles(&self) -> &[u32] {
-        &self.shingles
     }
 
     /// Whether a page comes before another one in keep order.
