@@ -1,14 +1,13 @@
-//! The batch arranged by whichever design was chosen.
+//! The batch arranged for the store, or joined with itself, by whichever design was chosen.
 
 use std::sync::Arc;
 
 use super::buckets::check_count;
 use super::conditioned::{Conditioned, Walk};
 use super::design::Design;
-use super::multi_index::{MultiIndex, MultiIndexScratch};
+use super::multi_index::{Gathered, MultiIndex, MultiIndexScratch};
 use super::probe::{Hit, Probe};
-use super::self_join::SelfJoin;
-use super::sorted::{Gathering, SortedJoin};
+use super::sorted::{self, Gathering, SortedJoin};
 use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 
@@ -59,9 +58,9 @@ impl<F: Fingerprint> ArrangedBatch<F> {
     /// The batch as it is arranged for `itself`, if `design` would arrange it for the store in the same way.
     #[must_use]
     pub fn sharing(itself: &SelfJoin<F>, design: Design) -> Option<ArrangedBatch<F>> {
-        let multi_index = itself.multi_index().filter(|it| it.is_arranged_for_others())?;
+        let OwnArrangement::MultiIndex(multi_index) = &itself.0 else { return None };
+        let is_same = design == Design::MultiIndex && multi_index.is_arranged_for_others();
         let arrangement = Arrangement::MultiIndex(Arc::clone(multi_index));
-        let is_same = design == Design::MultiIndex;
         is_same.then_some(ArrangedBatch { arrangement, window: None })
     }
 
@@ -99,5 +98,73 @@ impl<F: Fingerprint> Probe<F> for ArrangedBatch<F> {
             Arrangement::Conditioned(it) => it.window(),
             Arrangement::MultiIndex(it) => it.window(),
         })
+    }
+}
+
+/// The batch joined with itself by whichever design was chosen.
+#[derive(Debug)]
+pub struct SelfJoin<F>(OwnArrangement<F>);
+
+#[derive(Debug)]
+enum OwnArrangement<F> {
+    Sorted(SortedJoin<F>),
+    MultiIndex(Arc<MultiIndex<F>>),
+}
+
+#[derive(Debug, Default)]
+pub struct SelfJoinScratch<F> {
+    sorted: Gathering<F>,
+    multi_index: Gathered,
+}
+
+impl<F: Fingerprint> SelfJoin<F> {
+    /// The join of `batch`, which is sorted and distinct, for distances up to `k`: by multi-index hashing, or
+    /// sorted by the keys of a design of masks, in shares of about `share` fingerprints at most. Builds on up to
+    /// `threads` threads.
+    pub fn new(
+        batch: &Arc<[F]>,
+        design: Design,
+        k: u32,
+        share: u64,
+        threads: usize,
+    ) -> Result<SelfJoin<F>> {
+        check_count(batch.len())?;
+        design.check(F::WIDTH, k)?;
+        Ok(SelfJoin(match design {
+            Design::MultiIndex => {
+                OwnArrangement::MultiIndex(Arc::new(MultiIndex::for_itself(batch, k, threads)))
+            }
+            masked => {
+                OwnArrangement::Sorted(SortedJoin::in_shares(Arc::clone(batch), masked, k, share)?)
+            }
+        }))
+    }
+
+    /// What decides, with the batch, which pair falls into which part: the keys, or each block and its limit.
+    pub fn keys(&self) -> Vec<u128> {
+        match &self.0 {
+            OwnArrangement::Sorted(sorted) => sorted.keys.iter().map(|key| key.to_u128()).collect(),
+            OwnArrangement::MultiIndex(multi_index) => multi_index.keys(),
+        }
+    }
+
+    /// The number of parts. It depends on the size of the batch alone.
+    pub fn parts(&self) -> u32 {
+        match &self.0 {
+            OwnArrangement::Sorted(sorted) => sorted.parts(),
+            OwnArrangement::MultiIndex(multi_index) => sorted::parts(multi_index.count()),
+        }
+    }
+
+    /// Joins one part of the batch with itself. Over all parts, `found` is called exactly once for each pair
+    /// within k: with the later one as the batch's, and the earlier one as the probed one.
+    pub fn join(&self, part: u32, scratch: &mut SelfJoinScratch<F>, found: &mut dyn FnMut(Hit)) {
+        match &self.0 {
+            OwnArrangement::Sorted(sorted) => sorted.join(part, &mut scratch.sorted, found),
+            OwnArrangement::MultiIndex(multi_index) => {
+                let part = (part, self.parts());
+                multi_index.join(part, &mut scratch.multi_index, found);
+            }
+        }
     }
 }

@@ -19,19 +19,7 @@
 //! `0011 1111` differs in one bit only: a match too. And `0101 0110` meets an entry under its low block
 //! `0110`, which differs in 4 bits: no match.
 //!
-//! At 64 bits and k = 3 the paper takes 5 blocks and a key for each choice of 2 of them, ten keys:
-//!
-//! ```
-//! use dupsieve_search::tables::{Hit, Masked, Probe, SortedJoin};
-//!
-//! let batch = [0x0123_4567_89ab_cdef_u64, 0xfedc_ba98_7654_3210]; // ascending
-//! let join = SortedJoin::new(batch.into(), Masked::Ten.into(), 3)?;
-//! let store = [0x0123_4567_89ab_cdee, 0x7777_7777_7777_7777];
-//! let mut hits = Vec::new();
-//! join.probe(&[&store], &mut Default::default(), &mut |hit| hits.push(hit));
-//! assert_eq!(hits, [Hit { batch: 0, run: 0, at: 0, distance: 1 }]);
-//! # Ok::<(), dupsieve_base::Error>(())
-//! ```
+//! At 64 bits and k = 3 the paper takes 5 blocks and a key for each choice of 2 of them, ten keys.
 //!
 //! Start with `masked` (the keys) and `sorted`, which brings a window of F together with B, key after key, and joins B
 //! with itself in the same way. Faster for a sorted store that is much larger than the batch is `conditioned`, and for
@@ -49,7 +37,6 @@ mod multi_index;
 pub mod plan;
 mod prices;
 mod probe;
-mod self_join;
 mod sorted;
 #[cfg(test)]
 mod tests;
@@ -57,8 +44,6 @@ mod tests;
 pub use design::{Design, Estimate};
 pub use distribution::{Distribution, Problem};
 pub use masked::Masked;
-pub use method::{ArrangedBatch, MethodScratch};
+pub use method::{ArrangedBatch, MethodScratch, SelfJoin, SelfJoinScratch};
 pub use plan::Plan;
 pub use probe::{Hit, Probe};
-pub use self_join::{SelfJoin, SelfJoinScratch};
-pub use sorted::{Gathering, SortedJoin};

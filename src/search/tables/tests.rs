@@ -6,6 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
 
 use super::masked::MAX_DISTANCE;
+use super::sorted::SortedJoin;
 use super::*;
 use crate::error::Kind;
 use crate::fingerprint::Fingerprint;

@@ -101,10 +101,6 @@ impl Leaf {
         let scan = passes * test_ns(width) + candidates * CANDIDATE_NS + meetings * MEETING_NS;
         Leaf { width, fixed: NODE_NS + KEY_NS * keys, scan, passes }
     }
-
-    fn nanoseconds(&self, fingerprints: f64) -> f64 {
-        self.fixed + self.scan * fingerprints
-    }
 }
 
 /// Testing one fingerprint in bitmaps of `width` bits.
@@ -127,7 +123,8 @@ pub(super) fn divide(
     let carried = NODE_NS + CARRY_NS * counts.iter().sum::<f64>();
     let children = met * (ways(counts, bits) + leaf.fixed) + leaf.scan * fingerprints;
     let divided = carried + children;
-    if divided < whole.nanoseconds(fingerprints) { Ok(()) } else { Err(whole.width) }
+    let scanned = whole.fixed + whole.scan * fingerprints;
+    if divided < scanned { Ok(()) } else { Err(whole.width) }
 }
 
 /// The time to look into all buckets within reach of one digit of `bits` bits, twice.

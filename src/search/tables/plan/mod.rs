@@ -13,17 +13,6 @@
 //! A wrong estimate changes the plan, but never the matches found.
 //!
 //! Start with [`choose`].
-//!
-//! ```
-//! use dupsieve_text::fingerprint::Width;
-//! use dupsieve_search::tables::{Design, Problem, plan};
-//!
-//! let (batch, store) = (1_000_000, 8_000_000_000);
-//! let problem = Problem::uniform(batch, store, 3, Width::W64, 1);
-//! let plan = plan::choose(Design::Auto, &problem, 16 << 30)?;
-//! assert_eq!(plan.chosen.design, Design::Conditioned);
-//! # Ok::<(), dupsieve_base::Error>(())
-//! ```
 
 mod choose;
 

@@ -15,7 +15,7 @@ pub(super) const WINDOW: usize = 1 << 24;
 
 /// The batch, to be joined with itself or others under the keys of a design.
 #[derive(Debug)]
-pub struct SortedJoin<F> {
+pub(in crate::tables) struct SortedJoin<F> {
     batch: Arc<[F]>,
     pub(in crate::tables) keys: Vec<F>,
     leads: Vec<Lead<F>>,
@@ -23,7 +23,7 @@ pub struct SortedJoin<F> {
 }
 
 #[derive(Debug, Default)]
-pub struct Gathering<F> {
+pub(in crate::tables) struct Gathering<F> {
     picked: Vec<Entry<F>>,
     batch: Buckets<F>,
     others: Buckets<F>,
@@ -32,7 +32,7 @@ pub struct Gathering<F> {
 
 impl<F: Fingerprint> SortedJoin<F> {
     /// The join of `batch`, which is distinct, under the keys of `design` for distances up to `k`.
-    pub fn new(batch: Arc<[F]>, design: Design, k: u32) -> Result<SortedJoin<F>> {
+    pub(in crate::tables) fn new(batch: Arc<[F]>, design: Design, k: u32) -> Result<SortedJoin<F>> {
         SortedJoin::in_shares(batch, design, k, MOST)
     }
 
@@ -58,13 +58,18 @@ impl<F: Fingerprint> SortedJoin<F> {
         Ok(SortedJoin { batch, keys, leads, k })
     }
 
-    pub fn parts(&self) -> u32 {
+    pub(in crate::tables) fn parts(&self) -> u32 {
         parts(self.batch.len())
     }
 
     /// Joins one part of the batch with itself. Over all parts, `found` is called exactly once for each pair
     /// within k: with the later one as the batch's, and the earlier one as the probed one.
-    pub fn join(&self, part: u32, scratch: &mut Gathering<F>, found: &mut dyn FnMut(Hit)) {
+    pub(in crate::tables) fn join(
+        &self,
+        part: u32,
+        scratch: &mut Gathering<F>,
+        found: &mut dyn FnMut(Hit),
+    ) {
         let Gathering { picked, batch, spare, .. } = scratch;
         let leads = self.leads.iter().skip((part % TURNS) as usize).step_by(TURNS as usize);
         let shares =

@@ -22,5 +22,5 @@ mod lead;
 mod meeting;
 
 pub(super) use cost::{Pass, cost, share, window};
-pub use join::{Gathering, SortedJoin};
+pub(super) use join::{Gathering, SortedJoin};
 pub(super) use lead::parts;

@@ -77,10 +77,8 @@ fn what_is_asked_for_is_done() {
 fn every_worker_takes_its_memory() {
     let problem = problem(1_000_000, 8_000_000_000, 3, Width::W64);
     let memory = |workers| {
-        choose(Design::Conditioned, &Problem { workers, ..problem.clone() }, u64::MAX)
-            .unwrap()
-            .chosen
-            .memory_bytes
+        let problem = Problem { workers, ..problem.clone() };
+        choose(Design::Conditioned, &problem, u64::MAX).unwrap().chosen.memory_bytes
     };
     assert_eq!(memory(3) - memory(2), memory(2) - memory(1));
     assert!(memory(16) > 8 * memory(1));
