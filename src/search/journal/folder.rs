@@ -18,7 +18,7 @@ use std::thread::{self, JoinHandle};
 
 use tempfile::TempDir;
 
-use super::files::{header_of, open_parts, remove_unfinished, unfinished};
+use super::file::{header_in, open_parts, remove_unfinished, unfinished};
 use super::header::{Header, damaged};
 use super::page_bytes;
 use super::part::Wanted;
@@ -97,7 +97,7 @@ impl Journal {
             return Ok(());
         }
         let lock = Lock::take(&folder.join(LOCK))?;
-        let Some(Header { width, options }) = header_of(&folder)? else {
+        let Some(Header { width, options }) = header_in(&folder)? else {
             remove_unfinished(&folder)?;
             return RemovalNote::all(&folder)?.iter().try_for_each(RemovalNote::delete);
         };

@@ -11,14 +11,13 @@
 //!
 //! - `folder`: requests, seals, segments ([`Journal`]), and the turn of one request ([`Insertion`]).
 //! - `shared`: what waits to be written, and the thread that writes it.
-//! - `files`: the files in the folder. `rewriting`: those that are written anew.
+//! - `rewriting`: the files that are written anew.
 //! - `part`, `near`: the pages of one file in memory, and which of them are near.
 //! - `file`, `header`, `page_bytes`: the bytes. FORMAT.md in this folder specifies them.
 //!
 //! Imports `store` and `matches` and what they import. Plain threads; nothing is asynchronous.
 
 mod file;
-mod files;
 mod folder;
 mod header;
 mod near;

@@ -106,14 +106,11 @@ impl Shared {
         if !pages.is_empty() {
             // What came since may still fail to be written.
             self.mend()?;
-            pages.retain(|page| !self.came_since(number, &page.id));
+            let later = |it: &&(u64, Part)| it.0 > number;
+            pages.retain(|page| !self.parts().iter().filter(later).any(|it| it.1.has(&page.id)));
         }
         let staying = pages.len() as u64;
         self.end_seal(number, pages).map(|()| staying)
-    }
-
-    fn came_since(&self, number: u64, id: &str) -> bool {
-        self.parts().iter().any(|(other, part)| *other > number && part.has(id))
     }
 
     /// Takes away the part with this number, but for these pages of it, which are put before those that came since.

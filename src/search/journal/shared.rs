@@ -7,8 +7,7 @@ use std::sync::{
     Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
 };
 
-use super::file::JournalFile;
-use super::files::file_name;
+use super::file::{JournalFile, file_name};
 use super::header::Header;
 use super::part::{Part, Wanted};
 use crate::error::{Error, Kind, Result};
