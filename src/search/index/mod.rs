@@ -11,16 +11,6 @@
 //! 4        the paper's 4 tables, for 3 bits: the key must be equal, and what has it is compared
 //! ```
 //!
-//! Four types say "which bits", from the whole to one look:
-//!
-//! ```text
-//! IndexDesign  which tables stand beside a segment                 mirror: 2 tables
-//! Permutation  which bits stand in front in one table              0000_1111: abcd_efgh is kept as efgh_abcd
-//! Shape        what one table finds: of the bits of a mask at      mask 1111_0000, within 1: all pairs that differ in
-//!              most `within` differ                                at most one of abcd
-//! words        the beginnings that one question looks at           0 or 1 of the first bits turned: 1 + 4 beginnings
-//! ```
-//!
 //! A page may also contain another one whose fingerprint is far away. Candidates of that kind share anchors with the page that is asked for, as in
 //! a join. An index has the anchors of each segment in a sorted table; without it, the column of the segment is read from its beginning to
 //! its end.
@@ -29,7 +19,7 @@
 //! was made from, for its rows.
 //!
 //! - `lookup`, `asker`: a version is opened once ([`Lookup`]) and asked by any number of threads ([`Asker`]).
-//! - `design`, `permutation`: which tables there are, how they are sorted, what each finds.
+//! - `design`: which tables there are, how they are sorted, what each finds.
 //! - `shelf`, `walk`, `anchor_table`: a segment with its tables, and how one table is searched.
 //! - `table_file`, `keeping`: the files, and how they come and go with the segments.
 //!
@@ -65,7 +55,6 @@ mod asker;
 mod design;
 mod keeping;
 mod lookup;
-mod permutation;
 mod shelf;
 mod table_file;
 mod walk;

@@ -140,13 +140,8 @@ impl<F: Fingerprint> Shelf for Tables<F> {
         let mut sharing = self.anchors.as_ref().map(|table| table.sharing(anchors));
         let sharing = sharing.as_mut().map(|it| it as &mut dyn Iterator<Item = _>);
         let mut fingerprint_of = |row| self.primary.get(row);
-        Anchored::new(F::from_u128(fingerprint), anchors).nearest(
-            segment,
-            &mut fingerprint_of,
-            sharing,
-            found,
-            work,
-        )
+        let page = Anchored::new(F::from_u128(fingerprint), anchors);
+        page.nearest(segment, &mut fingerprint_of, sharing, found, work)
     }
 }
 

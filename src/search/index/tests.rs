@@ -98,11 +98,8 @@ fn answered(
 ) -> Result<Vec<(u8, String, Day)>> {
     let details = class.map(|class| Details { class, ..Details::default() });
     let page = details.as_ref();
-    let answer = Asker::new(lookup).ask(
-        &Question { fingerprint: asked, page },
-        usize::MAX,
-        &mut Work::unbounded(),
-    )?;
+    let question = Question { fingerprint: asked, page };
+    let answer = Asker::new(lookup).ask(&question, usize::MAX, &mut Work::unbounded())?;
     assert_eq!(answer.more, 0);
     Ok(told(answer))
 }
