@@ -195,7 +195,9 @@ impl Finalize<'_> {
         if rows > u128::from(most) {
             return Err(too_many(rows, most));
         }
-        let needed = u64::try_from(2 * rows * row_bytes(batch)).unwrap_or(u64::MAX);
+        // About how many bytes a row takes, going by the ids of the batch.
+        let row_bytes = u128::from(29 + 2 * batch.id_bytes());
+        let needed = u64::try_from(2 * rows * row_bytes).unwrap_or(u64::MAX);
         let help = format_args!("free some space and try again, or {BEST}");
         output::check_free_space(folder, needed)
             .map_err(|error| error.help(help).setting(BEST_SETTING))
@@ -222,9 +224,4 @@ impl Finalize<'_> {
         };
         judge(batch.groups(), fixed, edges, Crowd::new(crowded, nearby), name, space)
     }
-}
-
-/// About how many bytes a row of matches.tsv takes, going by the ids of the batch.
-fn row_bytes(batch: &Batch) -> u128 {
-    u128::from(29 + 2 * batch.id_bytes())
 }

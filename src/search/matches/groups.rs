@@ -234,7 +234,11 @@ pub(super) fn each_distinct<F: Fingerprint>(
     mut each: impl FnMut(F, u32),
 ) -> Result<()> {
     if segment.rows() > u64::from(u32::MAX) {
-        return Err(too_many_rows(segment));
+        return Err(Error::new(Kind::Usage, "the batch is too large to be joined at once")
+            .at(segment.path())
+            .expected(format!("at most {} documents", u32::MAX))
+            .found(segment.rows())
+            .help("split the batch"));
     }
     let mut scan = segment.scan::<F>(KeyRange::all());
     let mut run = Vec::new();
@@ -248,12 +252,4 @@ pub(super) fn each_distinct<F: Fingerprint>(
         }
     }
     Ok(())
-}
-
-fn too_many_rows(segment: &Segment) -> Error {
-    Error::new(Kind::Usage, "the batch is too large to be joined at once")
-        .at(segment.path())
-        .expected(format!("at most {} documents", u32::MAX))
-        .found(segment.rows())
-        .help("split the batch")
 }

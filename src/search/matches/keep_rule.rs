@@ -258,15 +258,11 @@ mod tests {
                 kept.iter().filter_map(|&other| Some((distance(group, other)?, name(other))));
             near.min().map(|(distance, name)| (KeepRank::from(99 - name), distance))
         };
-        below(groups)
-            .map(|group| {
-                if kept.contains(&group) {
-                    Judgement::Kept
-                } else {
-                    Judgement::Dropped { near: nearest(group) }
-                }
-            })
-            .collect()
+        let judged = |group| match kept.contains(&group) {
+            true => Judgement::Kept,
+            false => Judgement::Dropped { near: nearest(group) },
+        };
+        below(groups).map(judged).collect()
     }
 
     /// Names in the reverse order of the ranks.

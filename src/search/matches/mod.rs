@@ -13,22 +13,6 @@
 //!
 //! Start with `PairWindows` in `confirm.rs`, and with `Finalize::write`, which goes through the steps after it; `keep_rule` has the rule
 //! with an example, `numbers` the six sorts of numbers. May import everything up to `tables`, no engine.
-//!
-//! A sieve leaves out pairs that cannot decide a verdict. A page of the store at distance 3 is of no use
-//! once one at distance 2 is known:
-//!
-//! ```
-//! use dupsieve_search::matches::{FingerprintIndex, Pair, Place, Sieve};
-//!
-//! let mut sieve = Sieve::new(10, true); // ten fingerprints in the batch
-//! let pair = |row, distance| {
-//!     let existing = Place::Store { segment: 0, row, rows: 1 };
-//!     Pair { new: FingerprintIndex::from(7), existing, distance }
-//! };
-//! assert!(sieve.passes(&pair(100, 2)));
-//! assert!(!sieve.passes(&pair(200, 3)));
-//! assert!(sieve.passes(&pair(300, 1)));
-//! ```
 
 mod answer;
 mod batch;

@@ -3,14 +3,10 @@
 //! A crowd is many fingerprints within k of each other: n of them have up to n²/2 pairs. A verdict
 //! needs one pair only, the one with the nearest kept page, so most pairs need not be listed.
 //!
-//! - Of a group's pairs with the store, only those at the least distance so far pass. A farther page
-//!   cannot be the nearest one.
+//! - Of a group's pairs with the store, only those at the least distance so far pass.
 //! - Of the pairs within the batch, the first 16 of each group pass. If both groups of a pair have had
 //!   16, the pair is left out and both groups are marked as [crowded](Place::Crowd). The verdicts then
-//!   look up the kept groups near a crowded one (`crowd`).
-//!
-//! - Where a check decides, a pair of which both groups have had 16 is left out before the check is asked, so that a crowd of n
-//!   groups asks for at most 16 n pairs that match.
+//!   look up the kept groups near a crowded one (`crowd`). No check is asked for what is left out.
 //!
 //! So n groups pass on at most 16 n pairs and n marks. An example: 10,000 fingerprints that
 //! differ in 14 low bits have 20 million pairs within 7 bits; 160,000 of them pass, and 10,000 marks.

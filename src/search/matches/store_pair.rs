@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::coverage::Coverages;
 use super::numbers::Group;
 use crate::error::Result;
-use crate::runs::Record;
+use crate::runs::{Record, next_if};
 use crate::store::{Column, Dated, Expected};
 
 /// A pair with the store. Ordered by its place in the store, so that ids and signatures are read in
@@ -73,18 +73,15 @@ pub(super) fn each_place(
     let announced = Announced { pairs, store, columns, next: VecDeque::new(), expected };
     let mut pairs = announced.peekable();
     let mut near = Vec::new();
+    let place = |pair: &StorePair| (pair.segment, pair.row, pair.rows);
     while let Some(first) = pairs.next().transpose()? {
         near.clear();
         near.push(first);
-        while let Some(Ok(next)) = pairs.next_if(|next| is_at(next, &first)) {
+        let is_here = |next: &StorePair| place(next) == place(&first);
+        while let Some(next) = next_if(&mut pairs, is_here)? {
             near.push(next);
         }
         each(&first, &near)?;
     }
     Ok(())
-}
-
-fn is_at(next: &Result<StorePair>, first: &StorePair) -> bool {
-    let place = |pair: &StorePair| (pair.segment, pair.row, pair.rows);
-    next.as_ref().is_ok_and(|next| place(next) == place(first))
 }

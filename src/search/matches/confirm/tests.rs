@@ -45,11 +45,8 @@ fn page() -> impl Strategy<Value = Page> {
     let text = (0..3_u8, 0..8_usize, 0..6_usize).prop_map(|(text, from, more)| {
         (from..12 + more).map(|word| format!("w{text}x{word} ")).collect()
     });
-    (fingerprint, class, text).prop_map(|(fingerprint, class, text)| Page {
-        fingerprint,
-        class,
-        text,
-    })
+    let page = |(fingerprint, class, text)| Page { fingerprint, class, text };
+    (fingerprint, class, text).prop_map(page)
 }
 
 /// What decides beside the fingerprint.

@@ -22,7 +22,7 @@ pub(super) fn bytes_of(id: &str) -> usize {
 
 /// Ids in the order of their bytes; equal ones in the order of their rows.
 #[derive(Debug)]
-pub(crate) struct Shard {
+pub(in crate::matches) struct Shard {
     bytes: Vec<u8>,
     /// Where each id begins, by its place in the order.
     starts: Vec<usize>,

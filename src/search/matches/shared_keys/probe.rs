@@ -161,15 +161,11 @@ impl<F: Fingerprint> KeyProbe<F> {
         }
         let last = held.take().filter(|last| last.sort == unit.sort);
         let common = last.map(|last| Arc::clone(&last.common));
-        let index = Arc::new(KeyIndex::of(
-            BatchKeys { batch: &self.batch, sort: unit.sort, shingles: &self.pages.shingles },
-            unit.pages.clone(),
-            unit.passes,
-            common,
-            &self.pages.order,
-            self.workers,
-        )?);
-        *held = Some(Arc::clone(&index));
+        let Pages { order, shingles, .. } = &self.pages;
+        let keys = BatchKeys { batch: &self.batch, sort: unit.sort, shingles };
+        let pages = unit.pages.clone();
+        let index = KeyIndex::of(keys, pages, unit.passes, common, order, self.workers)?;
+        let index = Arc::clone(held.insert(index.into()));
         Ok(index)
     }
 }

@@ -150,14 +150,9 @@ fn common_keys_are_the_same_however_often_the_batch_is_read() -> Result<()> {
     let common = |memory_bytes: usize| -> Result<Vec<String>> {
         let mut units = Vec::new();
         units_of(Sort::Anchors, &batch, &[], memory_bytes, &mut units);
-        let index = KeyIndex::of(
-            BatchKeys { batch: &batch, sort: units[0].sort, shingles: &[] },
-            units[0].pages.clone(),
-            units[0].passes,
-            None,
-            &order,
-            2,
-        )?;
+        let keys = BatchKeys { batch: &batch, sort: units[0].sort, shingles: &[] };
+        let (pages, passes) = (units[0].pages.clone(), units[0].passes);
+        let index = KeyIndex::of(keys, pages, passes, None, &order, 2)?;
         let mut common: Vec<_> = index.common.0.iter().map(|it| format!("{it:?}")).collect();
         common.sort();
         Ok(common)

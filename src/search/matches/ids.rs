@@ -4,14 +4,18 @@
 //! the ranges, so that all shards are about as large. Shards stay in memory while they fit, else they are on
 //! disk. No shard is compared with another one, so any worker may sort any shard.
 
+mod shard;
+mod share;
+
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::shard::{self, Shard};
-use super::share::Share;
+pub(super) use shard::Shard;
+use share::Share;
+
+use super::numbers::{IdRank, Number};
 use crate::error::Result;
-use crate::matches::numbers::{IdRank, Number};
 use crate::parallel::in_parallel;
 use crate::progress::{self, Activity};
 use crate::store::Segment;
@@ -30,23 +34,23 @@ const SAMPLE_BYTES: usize = 16 << 20;
 
 /// A shard in the order of ranks that are known: consecutive ids of the batch, as one worker lists them.
 #[derive(Clone, Copy)]
-pub(in crate::matches) struct Ranked<'a> {
+pub(super) struct Ranked<'a> {
     ids: &'a IdShards,
     shard: usize,
     ranks: &'a [IdRank],
 }
 
 impl Ranked<'_> {
-    pub(in crate::matches) fn ranks(&self) -> Range<u32> {
+    pub(super) fn ranks(&self) -> Range<u32> {
         self.ids.ranks_of(self.shard)
     }
 
     /// The least id that belongs behind them, if there is one.
-    pub(in crate::matches) fn bound(&self) -> Option<&str> {
+    pub(super) fn bound(&self) -> Option<&str> {
         self.ids.bounds.get(self.shard).map(String::as_str)
     }
 
-    pub(in crate::matches) fn load(&self) -> Result<Shard> {
+    pub(super) fn load(&self) -> Result<Shard> {
         let first = self.ranks().start as usize;
         let bytes = self.ids.load(self.shard)?;
         Ok(Shard::ordered(bytes, |row| self.ranks[row.index()].index() - first))
@@ -55,15 +59,15 @@ impl Ranked<'_> {
 
 /// Where shards may be, and who sorts them.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::matches) struct Workshop<'a> {
+pub(super) struct Workshop<'a> {
     /// Where to write what does not fit into memory.
-    pub(in crate::matches) folder: &'a Path,
-    pub(in crate::matches) memory_bytes: usize,
-    pub(in crate::matches) workers: usize,
+    pub(super) folder: &'a Path,
+    pub(super) memory_bytes: usize,
+    pub(super) workers: usize,
 }
 
 #[derive(Debug)]
-pub(in crate::matches) struct IdShards {
+pub(super) struct IdShards {
     workers: usize,
     /// The least id of each shard but the first.
     bounds: Vec<String>,
@@ -73,7 +77,7 @@ pub(in crate::matches) struct IdShards {
 }
 
 impl IdShards {
-    pub(in crate::matches) fn read(segment: &Segment, workshop: Workshop<'_>) -> Result<IdShards> {
+    pub(super) fn read(segment: &Segment, workshop: Workshop<'_>) -> Result<IdShards> {
         let Workshop { folder, memory_bytes, workers } = workshop;
         // As many shards are loaded at once as there are workers, and listed from there.
         let bounds = bounds(segment, SHARD_BYTES.min(memory_bytes / (16 * workers)))?;
@@ -98,10 +102,7 @@ impl IdShards {
     }
 
     /// All shards, in the order of the `ranks` of their rows.
-    pub(in crate::matches) fn ranked<'a>(
-        &'a self,
-        ranks: &'a [IdRank],
-    ) -> impl Iterator<Item = Ranked<'a>> {
+    pub(super) fn ranked<'a>(&'a self, ranks: &'a [IdRank]) -> impl Iterator<Item = Ranked<'a>> {
         (0..self.count()).map(move |shard| Ranked { ids: self, shard, ranks })
     }
 
@@ -113,12 +114,12 @@ impl IdShards {
         self.firsts[shard]..self.firsts[shard + 1]
     }
 
-    pub(in crate::matches) fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.shares.iter().map(|share| share.read_bytes).sum()
     }
 
     /// The rank of each row's id. Rows with equal ids are ranked in their order.
-    pub(in crate::matches) fn ranks(&self) -> Result<Vec<IdRank>> {
+    pub(super) fn ranks(&self) -> Result<Vec<IdRank>> {
         let rows = self.firsts.last().copied().unwrap_or_default();
         let ranks: Vec<AtomicU32> = (0..rows).map(|_| AtomicU32::new(0)).collect();
         let shards: Vec<usize> = (0..self.count()).collect();
