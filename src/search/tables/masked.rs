@@ -49,7 +49,6 @@ impl Masked {
     pub(super) const PAPER: [Masked; 4] =
         [Masked::Four, Masked::Ten, Masked::Sixteen, Masked::Twenty];
 
-    /// The largest distance at which no pair is missed.
     pub(super) fn covers(self) -> u32 {
         match self {
             Masked::Four | Masked::Ten | Masked::Sixteen | Masked::Twenty => 3,

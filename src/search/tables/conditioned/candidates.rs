@@ -3,7 +3,6 @@
 use crate::hamming::bitmap::{BLOCK, Bitmap};
 
 const FEWEST: usize = 4096;
-
 /// How many bits there are for the key of each candidate.
 const SPARSITY: usize = 16;
 

@@ -4,8 +4,7 @@
 //! machine. For these the times are constants, measured on one thread of a 2-core Sapphire Rapids machine,
 //! compiled for each set of instructions. What the store costs is priced by the machine at hand.
 
-use super::block::{Block, MOST_OFF};
-use super::indexed_block::ROW_BYTES;
+use super::block::{Block, MOST_OFF, ROW_BYTES};
 use crate::fingerprint::Width;
 use crate::hamming::lanes::LANES;
 use crate::hamming::multiversion::Instructions;

@@ -37,14 +37,12 @@
 //! The batch meets itself without a window: the rows of each value are a tile. They are compared with each other, and with the rows of
 //! larger values.
 //!
-//! Start with `probe.rs`; `block.rs` has the limits, `tiles.rs` the window, `indexed_block.rs` the batch, `scan.rs` the comparison of its rows that meet a value.
+//! Start with `probe.rs`; `block.rs` has the limits and the batch sorted by a block, `scan.rs` compares what meets.
 
 mod block;
 mod cost;
-mod indexed_block;
 mod probe;
 mod scan;
-mod tiles;
 
 pub(super) use block::COVERS;
 pub(super) use cost::{SELF_BYTES, cost, of_itself};

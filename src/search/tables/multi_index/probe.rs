@@ -1,10 +1,8 @@
 //! The batch by blocks, and the probe.
 
-use super::block::Block;
+use super::block::{Block, IndexedBlock};
 use super::cost;
-use super::indexed_block::IndexedBlock;
-use super::scan::{Gathered, Scan};
-use super::tiles::{Item, Tiles};
+use super::scan::{Gathered, Item, Scan, Tiles};
 use crate::fingerprint::Fingerprint;
 use crate::hamming::multiversion::{Instructions, counting};
 use crate::parallel::in_parallel;
