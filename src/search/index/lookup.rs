@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::keeping::design_of;
+use super::keeping::{design_of, files, sidecars};
 use super::shelf::{self, NearRows, Shelf};
-use super::table_file::{files, sidecars};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 use crate::matches::{Confirm, MOST_MET, Question};

@@ -21,7 +21,7 @@
 //! - `lookup`, `asker`: a version is opened once ([`Lookup`]) and asked by any number of threads ([`Asker`]).
 //! - `design`: which tables there are, how they are sorted, what each finds.
 //! - `shelf`, `walk`, `anchor_table`: a segment with its tables, and how one table is searched.
-//! - `table_file`, `keeping`: the files, and how they come and go with the segments.
+//! - `keeping`: the files, and how they come and go with the segments.
 //!
 //! Imports `store`, `tables`, `matches` and what they import. FORMAT.md in this folder specifies the files. Start
 //! with [`Lookup::open`].
@@ -56,7 +56,6 @@ mod design;
 mod keeping;
 mod lookup;
 mod shelf;
-mod table_file;
 mod walk;
 
 pub use asker::Asker;

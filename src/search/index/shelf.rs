@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::anchor_table::AnchorTable;
 use super::design::{IndexDesign, Shape};
-use super::table_file::{Content, TableFile};
+use super::keeping::{Content, TableFile};
 use super::walk::{Near, Walk};
 use crate::error::Result;
 use crate::fingerprint::{Fingerprint, Width};
