@@ -40,12 +40,8 @@ pub(crate) struct Crowd<C: Comparing> {
     /// All crowded groups, ascending.
     pub(super) ranks: Vec<KeepRank>,
     comparing: C,
-    kept: HashMap<Block, KeptSketches<C::Sketch>>,
-}
-
-struct KeptSketches<S> {
-    sketches: Vec<S>,
-    ranks: Vec<KeepRank>,
+    /// The kept groups that have each block: their sketches, and their ranks.
+    kept: HashMap<Block, (Vec<C::Sketch>, Vec<KeepRank>)>,
 }
 
 impl<C: Comparing> Crowd<C> {
@@ -62,10 +58,9 @@ impl<C: Comparing> Crowd<C> {
     pub(super) fn keep(&mut self, rank: KeepRank) -> Result<()> {
         let sketch = self.comparing.sketch(rank);
         for block in self.comparing.blocks(rank)? {
-            let none = || KeptSketches { sketches: Vec::new(), ranks: Vec::new() };
-            let kept = self.kept.entry(block).or_insert_with(none);
-            kept.sketches.push(sketch);
-            kept.ranks.push(rank);
+            let (sketches, ranks) = self.kept.entry(block).or_default();
+            sketches.push(sketch);
+            ranks.push(rank);
         }
         Ok(())
     }
@@ -99,7 +94,7 @@ impl<C: Comparing> Crowd<C> {
         let sketch = self.comparing.sketch(rank);
         let mut candidates = Vec::new();
         for block in self.comparing.blocks(rank)? {
-            let Some(KeptSketches { sketches, ranks }) = self.kept.get(&block) else { continue };
+            let Some((sketches, ranks)) = self.kept.get(&block) else { continue };
             let found = |at: usize, least| candidates.push((least, ranks[at]));
             self.comparing.find(sketch, sketches, found);
         }

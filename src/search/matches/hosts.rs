@@ -46,7 +46,6 @@ impl Record for HostOf {}
 pub(super) struct DroppedRows<'a>(Sorter<DroppedRow>, SortSpace<'a>);
 
 impl<'a> DroppedRows<'a> {
-    /// None yet. What they are sorted by goes to the folder when it takes more than so many bytes.
     pub(super) fn new(space: SortSpace<'a>) -> DroppedRows<'a> {
         DroppedRows(space.sorter(), space)
     }

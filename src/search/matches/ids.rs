@@ -25,11 +25,7 @@ const SHARD_BYTES: usize = 2 << 20;
 
 /// How many rows are sampled one after another: those of a block of ids.
 const SAMPLED_ROWS: u64 = 256;
-
-/// From how many places rows are sampled.
 const SAMPLED_PLACES: u64 = 256;
-
-/// The most bytes of a sample, about.
 const SAMPLE_BYTES: usize = 16 << 20;
 
 /// A shard in the order of ranks that are known: consecutive ids of the batch, as one worker lists them.

@@ -125,7 +125,6 @@ pub(crate) fn judge<N: Ord>(
     Ok(judgements)
 }
 
-/// The judgement on every group, in a few bytes.
 #[derive(Debug)]
 pub(crate) struct Judgements {
     kept: Vec<bool>,

@@ -41,8 +41,7 @@ impl Sort {
     /// How many places there are; none if the segment has no such keys.
     pub(super) fn places(self, segment: &Segment) -> usize {
         match self {
-            Sort::Anchors | Sort::Parts if segment.anchors().is_some() => ANCHORS,
-            Sort::Anchors | Sort::Parts => 0,
+            Sort::Anchors | Sort::Parts => segment.anchors().map_or(0, |_| ANCHORS),
             Sort::Bands => segment.band_bytes() / KEY_BYTES,
         }
     }
