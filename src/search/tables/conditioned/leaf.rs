@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::candidates::{Candidate, Candidates};
 use super::cost::thresholds;
 use super::level::{Level, Reach, low};
 use crate::fingerprint::Fingerprint;
@@ -17,6 +16,11 @@ const AT_ONCE: usize = 64;
 
 /// How many blocks the memory is asked for ahead. It does not foresee the next page by itself.
 const AHEAD: usize = 4;
+
+/// The fewest candidates that there is room for.
+const FEWEST: usize = 4096;
+/// How many bits there are for the key of each candidate.
+const SPARSITY: usize = 16;
 
 #[derive(Debug, Default)]
 pub(super) struct Leaf<F> {
@@ -212,6 +216,87 @@ impl<F: Fingerprint> Multiversion for Meet<'_, '_, F> {
             }
         }
     }
+}
+
+/// A fingerprint that has one of the keys, in the list of those that may have the same.
+#[derive(Clone, Copy, Debug, Default)]
+struct Candidate<F> {
+    fingerprint: F,
+    key: u32,
+    run: u32,
+    at: u32,
+    next: u32,
+}
+
+#[derive(Debug, Default)]
+struct Candidates<F> {
+    /// The first `count` are candidates, the others are memory for more.
+    all: Vec<Candidate<F>>,
+    count: usize,
+    /// Where each list begins, counted from 1. A power of two.
+    heads: Vec<u32>,
+    /// The keys of all candidates, and a few others.
+    keys: Bitmap,
+}
+
+impl<F: Copy + Default> Candidates<F> {
+    /// Forgets all, and makes room for about as many as there are marked keys.
+    fn reset(&mut self, marked: usize) {
+        let room = marked.next_power_of_two().max(FEWEST);
+        self.heads.resize(room, 0);
+        self.all.resize(room, Candidate::default());
+        self.count = 0;
+    }
+
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether the fingerprints of another block may have no room.
+    fn is_full(&self) -> bool {
+        self.count + 2 * BLOCK >= self.all.len()
+    }
+
+    /// Notes fingerprint `at` of `run` as a candidate if `is` says so. The processor cannot predict
+    /// `is`, so the code has no branch.
+    #[inline(always)]
+    fn note(&mut self, is: bool, fingerprint: F, key: u32, run: u32, at: u32) {
+        self.all[self.count] = Candidate { fingerprint, key, run, at, next: 0 };
+        self.count += usize::from(is);
+    }
+
+    fn arrange(&mut self) {
+        self.keys.reset(SPARSITY * self.count);
+        self.heads.fill(0);
+        let bits = self.heads.len().ilog2();
+        for (candidate, number) in self.all[..self.count].iter_mut().zip(1..) {
+            self.keys.insert(candidate.key);
+            let head = &mut self.heads[head(candidate.key, bits)];
+            candidate.next = std::mem::replace(head, number);
+        }
+    }
+
+    #[inline(always)]
+    fn with(&self, key: u32, mut each: impl FnMut(&Candidate<F>)) {
+        let mut next = self.heads[head(key, self.heads.len().ilog2())];
+        while let Some(at) = next.checked_sub(1) {
+            let candidate = &self.all[at as usize];
+            next = candidate.next;
+            if candidate.key == key {
+                each(candidate);
+            }
+        }
+    }
+
+    fn clear(&mut self) {
+        self.count = 0;
+    }
+}
+
+/// Which of 2^`bits` lists a key is in, by its hash: the last bits of the keys may all be the same.
+#[inline(always)]
+fn head(key: u32, bits: u32) -> usize {
+    (key.wrapping_mul(0x9e37_79b9) >> (u32::BITS - bits)) as usize
 }
 
 /// The two blocks that follow a prefix. The keys of X count from 0, those of Y from 2^width.

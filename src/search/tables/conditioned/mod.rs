@@ -39,14 +39,12 @@
 //! Every pair is found once: a probed fingerprint is in one leaf only, a fingerprint of the batch in one
 //! bucket of that leaf's reach, and a pair that meets by X and by Y counts by X.
 //!
-//! Start with `probe.rs`; `walk.rs` goes down the tree, `leaf.rs` does the work at the bottom.
+//! Start with `walk.rs`, which goes down the tree; `leaf.rs` does the work at the bottom.
 
 mod bag;
-mod candidates;
 mod cost;
 mod leaf;
 mod level;
-mod probe;
 mod walk;
 
 pub(super) use cost::cost;

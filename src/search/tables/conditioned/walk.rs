@@ -18,50 +18,106 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::bag::{Bag, gallop};
-use super::cost::{self, Counts, Shape};
+use super::cost::{self, Counts, SHAPE, Shape};
 use super::leaf::{Leaf, Task};
-use super::level::{self, Level, Prefix, Reach};
+use super::level::{self, COVERS, Level, Prefix, Reach};
 use crate::fingerprint::Fingerprint;
 use crate::tables::flips::Flips;
-use crate::tables::probe::Hit;
+use crate::tables::probe::{Hit, Probe};
 
 #[derive(Debug)]
 pub(in crate::tables) struct Conditioned<F> {
-    pub(super) root: Level<F>,
-    /// The number that tells this arrangement from every other arrangement.
-    pub(super) identity: Arc<()>,
-    pub(super) flips: Flips,
+    root: Level<F>,
+    /// What tells this arrangement from every other one.
+    identity: Arc<()>,
+    flips: Flips,
     /// The most bits in which a pair may differ.
-    pub(super) k: u32,
+    k: u32,
     /// How many bits at the end are zeros, which tell nothing, and are left to the comparison.
-    pub(super) tail: u32,
-    pub(super) shape: Shape,
+    tail: u32,
+    shape: Shape,
 }
 
 #[derive(Debug, Default)]
 pub(in crate::tables) struct Walk<F> {
-    pub(super) leaf: Leaf<F>,
+    leaf: Leaf<F>,
     /// Levels whose memory is used again. The last element is the uppermost level that was made.
-    pub(super) spare: Vec<Level<F>>,
+    spare: Vec<Level<F>>,
     /// How far the walk has come in each run, and which part of it the next child has.
-    pub(super) slices: Vec<Range<usize>>,
-    pub(super) bag: Bag<F>,
+    slices: Vec<Range<usize>>,
+    bag: Bag<F>,
 }
 
-pub(super) struct Walking<'a, F> {
-    pub(super) of: &'a Conditioned<F>,
-    pub(super) runs: &'a [&'a [F]],
+struct Walking<'a, F> {
+    of: &'a Conditioned<F>,
+    runs: &'a [&'a [F]],
     /// The bag, if that is what is walked, and what was gathered in it.
-    pub(super) gathered: Option<(&'a Bag<F>, &'a [&'a [F]])>,
-    pub(super) leaf: &'a mut Leaf<F>,
-    pub(super) spare: &'a mut Vec<Level<F>>,
-    pub(super) slices: &'a mut [Range<usize>],
-    pub(super) found: &'a mut dyn FnMut(Hit),
+    gathered: Option<(&'a Bag<F>, &'a [&'a [F]])>,
+    leaf: &'a mut Leaf<F>,
+    spare: &'a mut Vec<Level<F>>,
+    slices: &'a mut [Range<usize>],
+    found: &'a mut dyn FnMut(Hit),
+}
+
+impl<F: Fingerprint> Conditioned<F> {
+    /// Arranges `batch`, which is sorted and distinct, for distances up to `k`.
+    pub(in crate::tables) fn new(batch: &[F], k: u32) -> Conditioned<F> {
+        Conditioned::shaped(batch, k, SHAPE)
+    }
+
+    /// How many bytes it holds; each worker holds about as much again.
+    pub(in crate::tables) fn memory_bytes(&self) -> u64 {
+        size_of_val(&self.root.entries[..]) as u64
+    }
+
+    fn shaped(batch: &[F], k: u32, shape: Shape) -> Conditioned<F> {
+        let ones = batch.iter().fold(F::default(), |ones, &fingerprint| ones | fingerprint);
+        let tail = ones.to_u128().trailing_zeros().min(F::BITS / 2);
+        assert!(k <= COVERS, "the design was checked");
+        let root = Level::root(batch, k, shape.root);
+        let flips = Flips::up_to(k);
+        let identity = Arc::new(());
+        Conditioned { root, identity, flips, k, tail, shape }
+    }
+
+    /// How many bits the prefixes of leaves are to have: what is cheapest for as many fingerprints as
+    /// these runs would be if they were not a part of the key space only.
+    fn depth(&self, runs: &[&[F]]) -> u32 {
+        let Shape { root, digit, .. } = self.shape;
+        let count: usize = runs.iter().map(|run| run.len()).sum();
+        let lowest = runs.iter().filter_map(|run| run.first()).min();
+        let highest = runs.iter().filter_map(|run| run.last()).max();
+        let (Some(&lowest), Some(&highest)) = (lowest, highest) else { return 0 };
+        let share =
+            ((highest.to_u128() - lowest.to_u128()) as f64 + 1.0) / 2_f64.powi(F::BITS as i32);
+        let store = (count as f64 / share).min(1e15);
+        let batch = self.root.entries.len() as f64;
+        cost::best(batch, store, self.k, F::BITS - self.tail, root, digit).bits
+    }
+}
+
+impl<F: Fingerprint> Probe<F> for Conditioned<F> {
+    type Scratch = Walk<F>;
+
+    fn probe(&self, runs: &[&[F]], scratch: &mut Walk<F>, found: &mut dyn FnMut(Hit)) {
+        debug_assert!(runs.iter().all(|run| run.is_sorted()), "runs are sorted");
+        let Walk { leaf, spare, slices, bag } = scratch;
+        let depth = self.depth(runs);
+        let first = cost::first(depth, self.shape.root, self.shape.digit);
+        let gathered = runs.len() > self.shape.side_by_side && depth > 0;
+        let gathered = (gathered && bag.fill(runs, F::BITS - depth)).then_some((&*bag, runs));
+        let whole = [&bag.fingerprints[..]];
+        let runs = if gathered.is_some() { &whole } else { runs };
+        slices.clear();
+        slices.resize(runs.len(), 0..0);
+        let mut walking = Walking { of: self, runs, gathered, leaf, spare, slices, found };
+        walking.below(&self.root, first, F::MAX);
+    }
 }
 
 impl<F: Fingerprint> Walking<'_, F> {
     /// Joins what follows in the runs, up to `last`, with what `level` holds, by digits of `bits` bits.
-    pub(super) fn below(&mut self, level: &Level<F>, bits: u32, last: F) {
+    fn below(&mut self, level: &Level<F>, bits: u32, last: F) {
         let rest = level.rest_below(bits);
         while let Some(next) = self.next(last) {
             let digit = level::low(if rest < F::BITS { next >> rest } else { F::default() });
@@ -93,10 +149,7 @@ impl<F: Fingerprint> Walking<'_, F> {
         };
         if let Some(width) = width {
             let width = width.min(widest);
-            let runs = self.runs;
-            let slices = &*self.slices;
-            let reach = *reach;
-            let tail = self.of.tail;
+            let (reach, tail, runs, slices) = (*reach, self.of.tail, self.runs, &*self.slices);
             let task = Task { level, reach, tail, runs, slices, width, most_keys };
             match self.gathered {
                 None => self.leaf.join(&task, self.found),
@@ -160,3 +213,6 @@ impl<F: Fingerprint> Walking<'_, F> {
         self.slices.iter_mut().for_each(|slice| slice.start = slice.end);
     }
 }
+
+#[cfg(test)]
+mod tests;
