@@ -1,8 +1,7 @@
 //! Answers: the pages of a version that are near to a page, each with its id and its day.
 //!
 //! The rows of a page that stands a million times in the store are found at once, but a million ids
-//! are not an answer. So an answer has the nearest pages up to a limit, and the number of the pages
-//! beyond the limit.
+//! are no answer. So an answer has the nearest pages up to a limit, and the number of the others.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -23,8 +23,7 @@ named!(pub IndexDesign { Mirror = "mirror", None = "none", Four = "4" } or "ther
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     permutation: Permutation,
-    /// The last bits of a permuted fingerprint that are left out. What the table finds is looked up in the segment
-    /// all the same, and that has them.
+    /// The last bits of a permuted fingerprint that are left out: what is found is looked up in the segment anyway.
     pub(super) cut: u32,
     /// It finds what differs in at most `within` of the bits of this mask of a fingerprint.
     pub(super) mask: u128,
@@ -110,8 +109,7 @@ impl IndexDesign {
     }
 }
 
-/// A permutation that brings the bits of a mask to the front. The bits of the mask keep their order, and so do
-/// the others.
+/// A permutation that brings the bits of a mask to the front. Both the bits of the mask and the others keep their order.
 ///
 /// For example, with the mask `0011_1100` the bits `abcd_efgh` become `cdef_abgh`.
 #[derive(Clone, Debug, PartialEq, Eq)]

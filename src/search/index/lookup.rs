@@ -42,8 +42,7 @@ pub struct Lookup {
 }
 
 impl Lookup {
-    /// Opens `version` of `store` with the index that the store keeps. A segment without its index is asked all
-    /// the same, only slower.
+    /// Opens `version` of `store` with the index that it keeps. A segment without its index is only slower.
     pub fn open(store: &Store, version: Version, options: LookupOptions) -> Result<Arc<Lookup>> {
         if options.distance > MOST_DISTANCE {
             return Err(Error::new(Kind::Usage, "the distance is too large to be asked for")

@@ -15,8 +15,7 @@
 //! a join. An index has the anchors of each segment in a sorted table; without it, the column of the segment is read from its beginning to
 //! its end.
 //!
-//! All give the same answers. A table is a segment without ids: what it finds is looked up in the segment that it
-//! was made from, for its rows.
+//! All give the same answers. What is found in a table, a segment without ids, is looked up in the segment of the rows.
 //!
 //! - `lookup`, `asker`: a version is opened once ([`Lookup`]) and asked by any number of threads ([`Asker`]).
 //! - `design`: which tables there are, how they are sorted, what each finds.

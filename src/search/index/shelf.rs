@@ -43,8 +43,7 @@ pub(super) trait Shelf: Send + Sync {
     ) -> Result<()>;
 }
 
-/// Opens a segment with the tables of `design`, as far as the files of the tables are there. Also
-/// returns whether all files are there.
+/// Opens a segment with those tables of `design` that are there. Also returns whether all are.
 pub(super) fn open(
     segment: &Segment,
     design: IndexDesign,

@@ -20,8 +20,7 @@ use crate::work::Work;
 /// At most so many fingerprints with one beginning are compared. More are divided by the next bit.
 const MOST: usize = 128;
 
-/// So few that 8 to 16 fingerprints begin with each flipped beginning: of 1000 fingerprints, 6 bits are flipped, and 1000 / 2^6 is
-/// about 16.
+/// So few that 8 to 16 fingerprints begin with each flipped beginning: of 1000, 6 bits are flipped.
 const FEW_BITS: u32 = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

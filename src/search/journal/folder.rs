@@ -125,8 +125,7 @@ impl Journal {
         lock(&self.shared.file).bytes
     }
 
-    /// Waits for the turn of a request: it looks at what is remembered and adds pages, and no other request does so
-    /// before it has [finished](Insertion::finish).
+    /// Waits for the turn of a request. The next request has its turn when this one has [finished](Insertion::finish).
     pub fn turn(&self) -> Result<Insertion<'_>> {
         let shared = &*self.shared;
         let turn = lock(&shared.turn);
@@ -152,8 +151,7 @@ impl Journal {
         shared.begin_part()
     }
 
-    /// Puts the pages that are sealed as `day`, which the store does not take, back to those that came since. Of pages
-    /// with the same id the first stays.
+    /// Puts the sealed pages of `day`, which the store does not take, back. Of pages with the same id the first stays.
     pub fn unseal(&self, day: Day) -> Result<()> {
         let _turn = lock(&self.shared.turn);
         self.shared.put_back(day)

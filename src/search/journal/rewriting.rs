@@ -98,8 +98,7 @@ impl Shared {
         self.end_seal(number, self.pages_of(number, |_| true))
     }
 
-    /// Ends the seal of `day`: forgets its pages, but for those with an id that `stays` and that did not come again since.
-    /// Returns how many stay.
+    /// Ends the seal of `day`: of its pages those stay whose id `stays`, and did not come again since. Returns how many.
     pub(super) fn put_back_some(&self, day: Day, stays: impl Fn(&str) -> bool) -> Result<u64> {
         let Some(number) = self.number_of(day) else { return Ok(0) };
         let mut pages = self.pages_of(number, stays);
@@ -123,8 +122,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Removes the file of the part with this number. The part goes after it: as long as the file is there, its day is
-    /// sealed.
+    /// Removes the file of a part, before the part: as long as the file is there, its day is sealed.
     fn remove_file(&self, number: u64) -> Result<()> {
         // An attempt before may have removed it, and failed then.
         remove_if_there(&self.path(number))?;

@@ -43,8 +43,7 @@ pub struct Finalize<'a> {
 }
 
 impl Finalize<'_> {
-    /// Draws the verdicts from the pairs of `groups` that match, and writes every file of the output except the report. The `order` of the pages is
-    /// made unless it is known.
+    /// Draws the verdicts from the pairs that match, and writes all of the output but the report. The `order` is made unless it is known.
     ///
     /// # Errors
     /// With [`Detail::All`] the rows are counted first: [`Kind::BadData`](crate::Kind::BadData) if they are

@@ -21,8 +21,7 @@ pub(crate) struct GroupKey<'a> {
 }
 
 impl GroupKey<'_> {
-    /// How well each of two pages with these keys, at this distance, covers the other one. Pages with one fingerprint and
-    /// one key always do: they would be one group.
+    /// How well each of two pages with these keys, at this distance, covers the other one. Copies always do, as one group.
     pub(crate) fn compare(
         self,
         other: GroupKey<'_>,

@@ -90,8 +90,7 @@ impl Groups {
         Ok(Groups { starts, divided: Some(all) })
     }
 
-    /// Divides neighbouring fingerprints, whose rows have these `starts`, and end at the last one. Gives the first row of each group; groups
-    /// are counted from 0.
+    /// Divides neighbouring fingerprints, whose rows have these `starts`. Gives the first row of each group; groups are counted from 0.
     fn divide(
         segment: &Segment,
         confirm: Option<&Confirm>,

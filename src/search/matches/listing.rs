@@ -210,8 +210,7 @@ impl Lines<'_> {
     }
 }
 
-/// Adds the line on a document without its end, which is dropped because of another one, or is kept in place of so many copies, which are of so many hosts with
-/// the page itself.
+/// Adds the line, without its end, on a document that is dropped because of another one, or kept in place of copies of so many hosts.
 fn add_verdict(lines: &mut String, id: &str, counted: Option<(u32, u64)>, of: Option<&MatchRow>) {
     let added = match (of, counted) {
         (None, None) => write!(lines, "{id}\tkeep\t\t\t"),

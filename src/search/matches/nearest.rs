@@ -87,8 +87,7 @@ impl Judged<'_> {
         Ok(())
     }
 
-    /// The row of a group that is kept, if one is, and the nearest kept page for all its other rows. At
-    /// equal distances the store's page comes first.
+    /// The row of a group that is kept, if one is, and the nearest kept page for its others: of equal ones the store's.
     fn nearest<'s>(
         &self,
         group: Group,

@@ -25,8 +25,7 @@ pub struct Outcome {
     /// How many pages came again, where the pages have keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recrawls: Option<Recrawls>,
-    /// How much text goes with the dropped pages, where a check tells which share of each page the page named holds.
-    /// The report has it at its top.
+    /// How much text goes with the dropped pages, where a check tells that. The report has it at its top.
     #[serde(skip)]
     pub lost: Option<Lost>,
     /// The hosts of most dropped pages, at most ten, where it is known which share of a page another page holds.

@@ -94,8 +94,7 @@ fn replacements(mut table: ResultReader) -> Result<Replacements> {
     Ok(replacements.sorted())
 }
 
-/// Calls `each` with the pages in the table of the output in `folder`: the id, the day, the page that replaces it, and the share of it that this
-/// page holds.
+/// Calls `each` with the pages in the table in `folder`: the id, the day, the page that replaces it, and the share of it that this holds.
 pub fn each_replaced(
     folder: &Path,
     mut each: impl FnMut(&str, Day, &str, f64) -> Result<()>,

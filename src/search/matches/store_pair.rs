@@ -10,8 +10,7 @@ use crate::error::Result;
 use crate::runs::{Record, next_if};
 use crate::store::{Column, Dated, Expected};
 
-/// A pair with the store. Ordered by its place in the store, so that ids and signatures are read in
-/// the order in which they lie on disk.
+/// A pair with the store, ordered by its place there, so that what is read lies in the order of the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct StorePair {
     pub(super) segment: u32,

@@ -170,8 +170,7 @@ const FEWEST: usize = 16;
 /// About how many of them are asked.
 const ASKED: usize = 512;
 
-/// The part of the key space that a store lies in. A store may hold one host's share of the keys, or
-/// fingerprints that all begin alike.
+/// The part of the key space that a store lies in: one host's share of the keys, say, or all that begin alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Slice {
     /// How many times as dense the store is there as if it filled the key space.
@@ -187,8 +186,7 @@ impl Default for Slice {
 }
 
 impl Slice {
-    /// The slice of a store of which `some` fingerprints are known, each of which stands for as many as the
-    /// others, and of `batch`. Both ascend.
+    /// The slice of a store, of which each of `some` fingerprints stands for as many, and of `batch`. Both ascend.
     fn of<F: Fingerprint>(some: &[F], batch: &[F]) -> Slice {
         if some.len() < FEWEST {
             return Slice::default();

@@ -33,8 +33,7 @@ impl Flips {
         Flips((0..=weight).map(of).collect())
     }
 
-    /// The words of `width` bits of which `weight` are set. Ascending, so those of fewer bits come
-    /// first, and one list serves every width.
+    /// The words of `width` bits of which `weight` are set. They ascend, so one list serves every width.
     #[inline]
     pub(super) fn of(&self, width: u32, weight: u32) -> &[u32] {
         let Weight { words, counts } = &self.0[weight as usize];

@@ -33,8 +33,7 @@ pub(super) struct Leaf<F> {
     tested: BlockKeys,
 }
 
-/// What a leaf joins: of the batch, what is within `reach` on a level; and slices of the runs, which
-/// all have the prefix of the reach.
+/// What a leaf joins: what is within `reach` on a level, and slices of the runs with the prefix of the reach.
 pub(super) struct Task<'a, F> {
     pub(super) level: &'a Level<F>,
     pub(super) reach: Reach<'a>,
@@ -146,8 +145,7 @@ impl<F: Fingerprint> Leaf<F> {
         }
     }
 
-    /// Reports a pair that meets by its key, unless it is too far apart. A pair that meets by its Y may
-    /// meet by its X as well, and then counts there.
+    /// Reports a pair that meets by its key, if it is near. A pair that meets by its X too counts there.
     #[inline(always)]
     fn compare(
         &self,

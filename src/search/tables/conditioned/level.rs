@@ -50,8 +50,7 @@ pub(super) struct Level<F> {
     /// How many bits the digit has, and how many follow it.
     bits: u32,
     rest: u32,
-    /// How far a fingerprint is shifted to bring its digit to the end: `rest`, but less than the width
-    /// where the digit of the root has no bits.
+    /// How far a fingerprint is shifted to bring its digit to the end: `rest`, but less than the width.
     shift: u32,
     /// What it was [refined](Level::refine) for.
     prefix: Option<Prefix<F>>,
@@ -133,8 +132,7 @@ impl<F: Fingerprint> Level<F> {
         }
     }
 
-    /// Calls `each` for every bucket within reach: with the errors its entries have left behind the
-    /// digit, and their range in `entries`.
+    /// Calls `each` for every bucket within reach: with the errors left behind the digit, and its range in `entries`.
     #[inline]
     pub(super) fn reach(&self, reach: &Reach<'_>, mut each: impl FnMut(u32, Range<usize>)) {
         let &Reach { flips, k, digit, bits } = reach;

@@ -21,8 +21,7 @@ const WINDOWS_BYTES: u64 = 256 << 20;
 /// The most blocks: so many have 8 bits of 64 each, and fewer bits would hardly divide a batch.
 const MOST_BLOCKS: u32 = 8;
 
-/// The instructions that decide how the batch is joined with itself, on any machine: all processes of a join must
-/// divide it into the same parts.
+/// The instructions by which all processes divide the join of the batch with itself into the same parts.
 pub(super) const ANYWHERE: Instructions = Instructions::Haswell;
 
 /// The most memory for the batch and itself, unless it is asked for, however much is allowed: some four million
@@ -95,8 +94,7 @@ fn crowding(problem: &Problem, uniform: &[Block], meeting: impl Fn(u128) -> Meet
     (met / expected).max(1.0)
 }
 
-/// How many fingerprints of the store are probed at once. With many workers they are fewer, so that the memory
-/// does not grow with the workers.
+/// How many fingerprints of the store are probed at once: fewer with many workers, so that they take no more memory.
 fn window(problem: &Problem) -> u64 {
     let &Problem { width, workers, .. } = problem;
     let most = WINDOWS_BYTES / workers.max(1) / window_bytes(width);

@@ -8,8 +8,7 @@ use crate::hamming::multiversion::Multiversion;
 use crate::progress::{self, Activity};
 use crate::tables::flips::Flips;
 
-/// Where many meet many, there is a sign of progress about every so many comparisons of one fingerprint
-/// with one group: less than a millisecond.
+/// There is a sign of progress about every so many comparisons with a group: less than a millisecond.
 const TICK_COMPARISONS: usize = 1 << 16;
 
 /// The most rows of a value that are gathered. They are copied at once, needed or not: a copy of a fixed length takes no longer
@@ -17,8 +16,7 @@ const TICK_COMPARISONS: usize = 1 << 16;
 const MOST: usize = LANES;
 const FEW: usize = 8;
 
-/// Compares each of the tiles, whose values are those of the block from `first` on, with the rows whose value
-/// is within the limit of theirs.
+/// Compares each of the tiles, whose values begin with `first`, with the rows whose value is within their limit.
 pub(super) struct Scan<'a> {
     pub(super) indexed: &'a IndexedBlock,
     pub(super) flips: &'a Flips,

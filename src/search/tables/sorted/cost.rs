@@ -60,8 +60,7 @@ pub(in crate::tables) fn cost(design: Masked, problem: &Problem, most: u64) -> R
 /// A share of fewer fingerprints, some 8 MB of them, would cost more time than it saves memory.
 const LEAST: u64 = 1 << 18;
 
-/// How many fingerprints of the batch a share may have, if the workers gather theirs in `memory_bytes`: where they
-/// are picked, and again where they are sorted.
+/// How many of the batch a share may have, if it is picked and sorted in the workers' `memory_bytes`.
 pub(in crate::tables) fn share(memory_bytes: u64, width: Width, workers: u64) -> u64 {
     let entry = 2 * u64::from(width.bits() / 8);
     // A share has up to twice as many as the power of two that it is cut by.
@@ -69,8 +68,7 @@ pub(in crate::tables) fn share(memory_bytes: u64, width: Width, workers: u64) ->
 }
 
 impl Pass {
-    /// To join a batch with `others`, or with itself if there are none, if two of them meet so often under a key. A
-    /// share has about `most` of the batch at most.
+    /// To join a batch with `others`, or with itself if there are none, in shares of about `most` at most.
     pub(in crate::tables) fn of(
         design: Masked,
         [batch, others]: [u64; 2],
