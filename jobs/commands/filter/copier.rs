@@ -172,14 +172,10 @@ impl Rows {
         let mut copy = ParquetCopy::like(first, out, &output)?;
         let mut cut = self.cut.sorted()?.peekable();
         for (number, (file, rows)) in (0..).zip(inputs.files().iter().zip(&self.copied)) {
-            let Some(text) = text else {
-                copy.copy(file, rows)?;
-                continue;
-            };
             let is_of = |next: &Result<CutRow>, row| {
                 next.as_ref().map_or(true, |next| (next.file, next.row) == (number, row))
             };
-            copy.copy_with_texts(file, rows, text, &mut |row| {
+            copy.copy(file, rows, text, &mut |row| {
                 let next = cut.next_if(|next| is_of(next, row)).transpose()?;
                 Ok(next.map(|next| next.text))
             })?;

@@ -6,8 +6,7 @@ use parquet::errors::ParquetError;
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use super::opened::Opened;
-use super::rows::{crowded, held_bytes};
-use crate::document::reason::too_long;
+use crate::document::reason::{Reason, too_long};
 use crate::document::record::utf8;
 use crate::document::value::Value;
 use crate::parallel::lock;
@@ -18,6 +17,25 @@ const DAY: i64 = 86_400;
 const MOST_DIGITS: i32 = 38;
 
 pub(super) const SAME_NAME: &str = "two columns of this name";
+
+/// The records of `--max-record` that are held at once. Writers put many rows into a page before they look at its size.
+const RECORDS: usize = 8;
+
+/// The least bound: usual pages, and usual rows of a page, whatever a record may take.
+const LEAST: usize = 16 << 20;
+
+pub(super) fn held_bytes(max_record: usize) -> usize {
+    max_record.saturating_mul(RECORDS).max(LEAST)
+}
+
+/// What can be read only together with others that take too much memory.
+fn crowded(max_record: usize) -> Value<'static> {
+    let most = held_bytes(max_record);
+    Value::Bad(Reason::with(
+        "the record stands in a page that is larger than pages may be",
+        format_args!(": more than {most} bytes (by the setting `max-record`)"),
+    ))
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {

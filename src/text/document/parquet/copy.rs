@@ -4,6 +4,7 @@
 //! groups. Lists and groups of columns are copied by their levels, as they are.
 
 use std::io::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 use roaring::RoaringTreemap;
 
-use super::levels::{Part, read};
+use super::list::{Part, read};
 use super::opened::{Opened, bytes_of};
 use crate::document::inputs::Input;
 use crate::error::{Error, Kind, Result};
@@ -50,46 +51,27 @@ impl<W: Write + Send> ParquetCopy<W> {
         Ok(ParquetCopy { output: output.to_path_buf(), schema, writer })
     }
 
-    pub fn copy(&mut self, input: &Input, rows: &RoaringTreemap) -> Result<()> {
-        let file = self.open(input)?;
-        self.copy_groups(input.path(), &file, rows, None)
-    }
-
-    /// The same, with other texts in the column `text`: `texts` gives that of a row, and none if it stays as it is. Rows are counted from 1, and
-    /// come in ascending order.
-    pub fn copy_with_texts(
+    /// Copies rows, counted from 1, with other texts in the column `text`, if it is named: `texts` gives that of a row, and none if it stays as it
+    /// is. It is asked in ascending order.
+    pub fn copy(
         &mut self,
         input: &Input,
         rows: &RoaringTreemap,
-        text: &str,
-        texts: &mut dyn FnMut(u64) -> Result<Option<String>>,
+        text: Option<&str>,
+        texts: Texts<'_>,
     ) -> Result<()> {
         let file = self.open(input)?;
         let schema = file.metadata().schema_descr();
-        let is_text = |leaf: &usize| schema.column(*leaf).path().string() == text;
-        let leaf = (0..schema.num_columns()).find(is_text);
-        self.copy_groups(input.path(), &file, rows, leaf.map(|leaf| (leaf, texts)))
-    }
-
-    fn copy_groups(
-        &mut self,
-        input: &Path,
-        file: &ParquetFile<Opened>,
-        rows: &RoaringTreemap,
-        mut texts: ColumnTexts<'_>,
-    ) -> Result<()> {
+        let is_text = |leaf: &usize| Some(&*schema.column(*leaf).path().string()) == text;
+        let text = (0..schema.num_columns()).find(is_text);
         let mut first: u64 = 1;
         for number in 0..file.groups() {
             let group = file.group(number);
             let range = first..first.saturating_add(group.rows());
-            if rows.range_cardinality(range.clone()) > 0 {
-                let wanted = |row| rows.contains(first + row);
-                let mut of_group =
-                    texts.as_mut().map(|(leaf, texts)| (*leaf, |row| texts(first + row)));
-                let texts = of_group.as_mut().map(|(leaf, texts)| (*leaf, texts as Texts<'_>));
-                self.group(input, &group, (&wanted, texts))?;
-            }
             first = range.end;
+            if rows.range_cardinality(range.clone()) > 0 {
+                self.group(input.path(), &group, (range, rows), text, texts)?;
+            }
         }
         Ok(())
     }
@@ -104,25 +86,24 @@ impl<W: Write + Send> ParquetCopy<W> {
             .help("filter the files one by one"))
     }
 
-    /// Copies the rows of a group, counted from 0, that are `wanted`, with other `texts` in a column.
     fn group(
         &mut self,
         input: &Path,
         group: &RowGroup<'_, Opened>,
-        (wanted, mut texts): (&dyn Fn(u64) -> bool, ColumnTexts<'_>),
+        (range, wanted): (Range<u64>, &RoaringTreemap),
+        text: Option<usize>,
+        texts: Texts<'_>,
     ) -> Result<()> {
         let failed = |cause| unwritten(&self.output, cause);
         let mut copied = self.writer.next_row_group().map_err(failed)?;
-        let rows = group.rows();
         let mut leaf: usize = 0;
         while let Some(out) = copied.next_column().map_err(failed)? {
             let reader = trying(input, || group.column(leaf))?;
             let column = group.metadata().column(leaf).column_descr();
             let levels = (column.max_def_level(), column.max_rep_level());
-            let texts = texts.as_mut().filter(|(of, _)| *of == leaf);
-            let texts = texts.map(|(_, texts)| &mut **texts as Texts<'_>);
-            let rows = Rows { levels, rows, wanted };
-            copy_column((input, &self.output), reader, out, rows, texts)?;
+            let rows = Rows { range: range.clone(), wanted, levels };
+            let texts = if text == Some(leaf) { Some(&mut *texts as Texts<'_>) } else { None };
+            copy_column((input, &self.output), reader, out, &rows, texts)?;
             leaf += 1;
         }
         copied.close().map(drop).map_err(failed)
@@ -139,57 +120,42 @@ fn open(input: &Input) -> Result<ParquetFile<Opened>> {
 }
 
 struct Rows<'a> {
+    range: Range<u64>,
+    wanted: &'a RoaringTreemap,
     levels: (i16, i16),
-    rows: u64,
-    wanted: &'a dyn Fn(u64) -> bool,
 }
 
-/// Gives the other text of a row, if it has one.
 type Texts<'a> = &'a mut dyn FnMut(u64) -> Result<Option<String>>;
-
-/// The column that has other texts, by its number, and the texts.
-type ColumnTexts<'a> = Option<(usize, Texts<'a>)>;
 
 fn copy_column(
     places: (&Path, &Path),
     reader: ColumnReader,
     mut out: SerializedColumnWriter<'_>,
-    rows: Rows<'_>,
+    rows: &Rows<'_>,
     texts: Option<Texts<'_>>,
 ) -> Result<()> {
-    let out_of = &mut out;
-    match (reader, texts) {
-        (ColumnReader::ByteArrayColumnReader(it), Some(texts)) => {
-            rows.copy::<ByteArrayType>(it, out_of, places, |row, value| {
-                Ok(texts(row)?.map_or(value, |text| text.into_bytes().into()))
-            })
-        }
-        (_, Some(_)) => Err(Error::new(Kind::Usage, "the column of the text has no texts")
-            .at(places.0)
-            .help("write the column as texts, or the pages as JSON Lines, and cut these")),
-        (ColumnReader::BoolColumnReader(it), None) => {
-            rows.copy::<BoolType>(it, out_of, places, same)
-        }
-        (ColumnReader::Int32ColumnReader(it), None) => {
-            rows.copy::<Int32Type>(it, out_of, places, same)
-        }
-        (ColumnReader::Int64ColumnReader(it), None) => {
-            rows.copy::<Int64Type>(it, out_of, places, same)
-        }
-        (ColumnReader::Int96ColumnReader(it), None) => {
-            rows.copy::<Int96Type>(it, out_of, places, same)
-        }
-        (ColumnReader::FloatColumnReader(it), None) => {
-            rows.copy::<FloatType>(it, out_of, places, same)
-        }
-        (ColumnReader::DoubleColumnReader(it), None) => {
-            rows.copy::<DoubleType>(it, out_of, places, same)
-        }
-        (ColumnReader::ByteArrayColumnReader(it), None) => {
-            rows.copy::<ByteArrayType>(it, out_of, places, same)
-        }
-        (ColumnReader::FixedLenByteArrayColumnReader(it), None) => {
-            rows.copy::<FixedLenByteArrayType>(it, out_of, places, same)
+    let to = &mut out;
+    if let Some(texts) = texts {
+        let ColumnReader::ByteArrayColumnReader(it) = reader else {
+            return Err(Error::new(Kind::Usage, "the column of the text has no texts")
+                .at(places.0)
+                .help("write the column as texts, or the pages as JSON Lines, and cut these"));
+        };
+        rows.copy::<ByteArrayType>(it, to, places, |row, value| {
+            Ok(texts(row)?.map_or(value, |text| text.into_bytes().into()))
+        })?;
+        return out.close().map_err(|cause| unwritten(places.1, cause));
+    }
+    match reader {
+        ColumnReader::BoolColumnReader(it) => rows.copy::<BoolType>(it, to, places, same),
+        ColumnReader::Int32ColumnReader(it) => rows.copy::<Int32Type>(it, to, places, same),
+        ColumnReader::Int64ColumnReader(it) => rows.copy::<Int64Type>(it, to, places, same),
+        ColumnReader::Int96ColumnReader(it) => rows.copy::<Int96Type>(it, to, places, same),
+        ColumnReader::FloatColumnReader(it) => rows.copy::<FloatType>(it, to, places, same),
+        ColumnReader::DoubleColumnReader(it) => rows.copy::<DoubleType>(it, to, places, same),
+        ColumnReader::ByteArrayColumnReader(it) => rows.copy::<ByteArrayType>(it, to, places, same),
+        ColumnReader::FixedLenByteArrayColumnReader(it) => {
+            rows.copy::<FixedLenByteArrayType>(it, to, places, same)
         }
     }?;
     out.close().map_err(|cause| unwritten(places.1, cause))
@@ -207,10 +173,10 @@ impl Rows<'_> {
         (input, output): (&Path, &Path),
         mut change: impl FnMut(u64, T::T) -> Result<T::T>,
     ) -> Result<()> {
-        let mut next = 0;
-        while next < self.rows {
+        let Range { start: mut next, end } = self.range;
+        while next < end {
             progress::tick(Activity::Reading);
-            let most = usize::try_from(self.rows - next).unwrap_or(BATCH).min(BATCH);
+            let most = usize::try_from(end - next).unwrap_or(BATCH).min(BATCH);
             let (part, records) = trying(input, || read::<T>(&mut reader, most))?;
             let (definition, repetition) = self.levels;
             if records == 0 || !part.has_levels_up_to(definition, repetition) {
@@ -246,7 +212,7 @@ impl Rows<'_> {
             }
             let is_present = definition == 0 || definitions[at] == definition;
             let value = if is_present { values.next() } else { None };
-            if !(self.wanted)(row) {
+            if !self.wanted.contains(row) {
                 continue;
             }
             kept.values.extend(value.map(|value| change(row, value)).transpose()?);

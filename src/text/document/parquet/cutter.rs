@@ -1,25 +1,24 @@
 //! The rows of a Parquet file: cut into portions, or the first of them in all columns.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parquet::file::reader::Length;
 
 use super::file::{AnyColumn, AnyPlace, ParquetGroups, Wanted};
 use super::opened::bytes_of;
-use super::rows::{RowPortion, bytes};
-use crate::document::fields::ReadOptions;
+use crate::document::fields::{Fields, ReadOptions};
 use crate::document::inputs::Input;
 use crate::document::reason::too_long;
 use crate::document::record::Position;
-use crate::document::records::{Cutter, Portion};
+use crate::document::records::{Cutter, Each, Passed, Portion};
 use crate::document::source::Source;
-use crate::document::value::Value;
+use crate::document::value::{self, Value};
 use crate::error::Result;
 use crate::progress::{self, Activity};
 use crate::results::trying;
 
 const MOST_ROWS: usize = 4096;
-/// How many columns are looked at for their first rows.
 const MOST_COLUMNS: usize = 500;
 
 pub(in crate::document) struct ParquetCutter<'a> {
@@ -123,6 +122,35 @@ impl Cutter for ParquetCutter<'_> {
 
     fn source(&self) -> Option<&Source<'_>> {
         None
+    }
+}
+
+fn bytes(value: &Value<'_>) -> usize {
+    match value {
+        Value::Text(text) => text.len(),
+        Value::Vector(vector) => size_of_val(&vector[..]),
+        _ => 0,
+    }
+}
+
+#[derive(Debug)]
+struct RowPortion {
+    first: Position,
+    /// The values of the fields; null also of what is not read.
+    rows: Vec<[Value<'static>; 4]>,
+}
+
+impl Portion for RowPortion {
+    fn parse<'a>(&'a self, fields: &Fields, each: Each<'_, 'a>) -> Passed {
+        for (line, row) in (self.first.line..).zip(&self.rows) {
+            let values = row.each_ref().map(|value| match value {
+                Value::Text(text) => Value::Text(Cow::Borrowed(text)),
+                other => other.clone(),
+            });
+            let document = value::document(values, fields, &[], String::new);
+            each(Position { line, ..self.first }, document.and_then(|it| fields.page(it)));
+        }
+        Passed::default()
     }
 }
 

@@ -4,16 +4,14 @@ use std::path::Path;
 
 use parquet::errors::Result as ParquetResult;
 
-use super::column::{Column, Place};
+use super::column::{Column, Place, held_bytes};
 use super::list::{self, ListColumn};
 use super::opened::Opened;
-use super::rows::held_bytes;
 use crate::document::fields::Fields;
 use crate::document::value::Value;
 use crate::error::{Error, Kind, Result};
 use crate::results::ParquetFile;
 
-/// How many columns are named where one is missing.
 const SHOWN: usize = 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +48,6 @@ pub(super) struct ParquetGroups {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum AnyPlace {
     Values(Place),
-    /// The leaf of the lists.
     Vectors(usize),
 }
 

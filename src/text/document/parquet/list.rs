@@ -21,7 +21,6 @@ use parquet::errors::ParquetError;
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, SchemaDescriptor};
 
 use super::column::{SAME_NAME, ended};
-use super::levels::{Part, read};
 use super::opened::Opened;
 use crate::document::value::{MOST_COMPONENTS, Value};
 use crate::results::RowGroup;
@@ -139,6 +138,40 @@ fn list<T: DataType>(
 
 fn half(bytes: &FixedLenByteArray) -> f64 {
     bytes.data().try_into().map_or(f64::NAN, |bytes| f16::from_le_bytes(bytes).to_f64())
+}
+
+/// Values of a column with their levels, which say where lists begin and what is null.
+pub(super) struct Part<V> {
+    pub(super) values: Vec<V>,
+    pub(super) definitions: Vec<i16>,
+    pub(super) repetitions: Vec<i16>,
+}
+
+impl<V> Part<V> {
+    pub(super) fn empty() -> Part<V> {
+        Part { values: Vec::new(), definitions: Vec::new(), repetitions: Vec::new() }
+    }
+
+    /// Whether all levels are up to these. The library does not check them as it reads.
+    pub(super) fn has_levels_up_to(&self, definition: i16, repetition: i16) -> bool {
+        self.definitions.iter().all(|level| (0..=definition).contains(level))
+            && self.repetitions.iter().all(|level| (0..=repetition).contains(level))
+    }
+}
+
+pub(super) fn read<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    most: usize,
+) -> Result<(Part<T::T>, usize), ParquetError> {
+    let mut part = Part::empty();
+    let Part { values, definitions, repetitions } = &mut part;
+    let (records, _, levels) =
+        reader.read_records(most, Some(definitions), Some(repetitions), values)?;
+    let is_whole = [definitions.len(), repetitions.len()].iter().all(|&it| it == 0 || it == levels);
+    if !is_whole {
+        return Err(ParquetError::General("a column has levels of two lengths".to_owned()));
+    }
+    Ok((part, records))
 }
 
 struct BoundedPages {

@@ -4,19 +4,15 @@
 //! gigabytes takes no more memory than a few of its pages. A field `meta.url` is the leaf `url` of the group `meta`,
 //! or a column of that name. A value that is null counts as missing.
 //!
-//! `copy` copies rows with all their columns. `file` says which columns have the fields, and goes from row group to row group, `column` decodes one column, `list` one of vectors
-//! (`levels`: where lists begin). `cutter` cuts a file into portions; `rows` are the fields of some rows, and the documents that they are. `opened` is a file that is
-//! read at any place, `blocks` such a file in an object store.
+//! `copy` copies rows with all their columns. `file` says which columns have the fields, and goes from row group to row group, `column` decodes one column, `list` one of
+//! vectors. `cutter` cuts a file into portions of rows. `opened` is a file that is read at any place.
 
-mod blocks;
 mod column;
 mod copy;
 mod cutter;
 mod file;
-mod levels;
 mod list;
 mod opened;
-mod rows;
 #[cfg(test)]
 mod tests;
 

@@ -387,7 +387,8 @@ fn rows_are_copied_with_lists_and_groups() {
         let out = File::create(&output).unwrap();
         let inputs = found();
         let mut copy = ParquetCopy::like(&inputs.files()[0], out, &output).unwrap();
-        copy.copy(&inputs.files()[0], &rows.iter().copied().collect()).unwrap();
+        let wanted = rows.iter().copied().collect();
+        copy.copy(&inputs.files()[0], &wanted, None, &mut |_| Ok(None)).unwrap();
         copy.finish().unwrap();
         let expected: Vec<&String> = rows.iter().map(|&row| &all[row as usize - 1]).collect();
         assert!(rows_of(&output).iter().eq(expected), "every {step}");
@@ -404,7 +405,7 @@ fn rows_are_copied_with_lists_and_groups() {
         let inputs = found();
         let file = &inputs.files()[0];
         let copied = ParquetCopy::like(file, Vec::new(), &output).and_then(|mut copy| {
-            copy.copy(file, &(1..=2100).collect())?;
+            copy.copy(file, &(1..=2100).collect(), None, &mut |_| Ok(None))?;
             copy.finish()
         });
         let is_ours = |error: &crate::Error| [Kind::BadData, Kind::Usage].contains(&error.kind());
@@ -421,7 +422,7 @@ fn rows_are_copied_with_other_texts() {
     let copy = |out, text| {
         let mut copy = ParquetCopy::like(file, out, &output)?;
         let of_row = |row: u64| row.is_multiple_of(7).then(|| format!("new {row}"));
-        copy.copy_with_texts(file, &(2..=1300).collect(), text, &mut |row| Ok(of_row(row)))?;
+        copy.copy(file, &(2..=1300).collect(), Some(text), &mut |row| Ok(of_row(row)))?;
         copy.finish()
     };
     copy(File::create(&output).unwrap(), "id").unwrap();
