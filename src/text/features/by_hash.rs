@@ -22,7 +22,7 @@ pub fn clear<K, V>(map: &mut ByHash<K, V>) {
     }
 }
 
-#[inline]
+#[inline(always)]
 pub fn key(feature: &str) -> u64 {
     Hash::Xxh3.of(feature)
 }

@@ -12,7 +12,6 @@ use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// No part of a word.
     Gap,
     Letter,
     /// A word by itself: Han, kana, Thai and Lao are written without spaces.

@@ -1,8 +1,24 @@
-//! Weights by frequency, in fixed point: how often a feature occurs in its text, and in how many documents.
+//! The weight of a feature, a fixed-point integer of [`SCALE_BITS`] fractional bits; and weights by frequency: how often a feature occurs in its text,
+//! and in how many documents.
 //!
 //! All of it is integer arithmetic, so every machine has the same weights.
 
-use crate::features::{ONE, SCALE_BITS};
+use crate::error::{Error, Kind, Result};
+
+pub const SCALE_BITS: u32 = 20;
+
+pub const ONE: i64 = 1 << SCALE_BITS;
+
+/// The fixed-point weight nearest to `weight`, ties to even.
+pub fn fixed(weight: f64) -> Result<i64> {
+    let scaled = (weight * ONE as f64).round_ties_even();
+    if scaled.abs() < i64::MAX as f64 {
+        return Ok(scaled as i64);
+    }
+    Err(Error::new(Kind::BadData, "the weight of a feature is out of range")
+        .expected("a number below 2^43 in size")
+        .found(weight))
+}
 
 /// 1 + log2 of `count`, rounded down; `count` is at least 1.
 pub fn log(count: u64) -> i64 {
@@ -20,7 +36,6 @@ pub fn log(count: u64) -> i64 {
     ONE + i64::from(whole) * ONE + fraction
 }
 
-/// The square root of `count`, rounded down.
 pub const fn sqrt(count: u64) -> i64 {
     ((count as u128) << (2 * SCALE_BITS)).isqrt() as i64
 }
@@ -32,7 +47,6 @@ pub fn raised(count: u64) -> i64 {
     known.copied().unwrap_or_else(|| compute_raised(count))
 }
 
-/// [`raised`] of the counts that are met most.
 static RAISED: [i64; 256] = {
     let mut table = [0; 256];
     let mut count = 0;
@@ -91,6 +105,17 @@ mod tests {
             let fixed = raised(count) as f64 / ONE as f64;
             let float = (count as f64).powf(1.125);
             assert!((fixed / float - 1.0).abs() < 1e-5, "{count}");
+        }
+    }
+
+    #[test]
+    fn weights_round_to_the_nearest_and_refuse_what_does_not_fit() {
+        assert_eq!(fixed(1.0), Ok(ONE));
+        assert_eq!(fixed(-2.5), Ok(-5 * ONE / 2));
+        assert_eq!(fixed(0.5 / ONE as f64), Ok(0));
+        assert_eq!(fixed(1.5 / ONE as f64), Ok(2));
+        for hostile in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 8.8e12, -8.8e12, f64::MAX] {
+            assert_eq!(fixed(hostile).unwrap_err().kind(), Kind::BadData);
         }
     }
 }

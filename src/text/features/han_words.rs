@@ -23,7 +23,7 @@ const SHORT: usize = 4;
 const USUAL_BYTES: usize = 3;
 
 /// Cuts runs of Han into words. It has buffers, so each worker needs its own.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct HanWords {
     model: Option<Model>,
     /// The characters of a row, and two times 0 behind them.
@@ -41,14 +41,7 @@ pub(super) struct HanWords {
 impl HanWords {
     /// With `hmm`, the hidden Markov model joins characters the dictionary does not.
     pub(super) fn new(hmm: bool) -> HanWords {
-        HanWords {
-            model: hmm.then(Model::new),
-            letters: Vec::new(),
-            beginnings: Vec::new(),
-            scores: Vec::new(),
-            lengths: Vec::new(),
-            starts: Vec::new(),
-        }
+        HanWords { model: hmm.then(Model::new), ..HanWords::default() }
     }
 
     /// Calls `word` with the words of `run`, which is of Han alone.

@@ -38,7 +38,6 @@ const MOST_SHARE: u64 = 50;
 const OWN_SHARE: u64 = 10;
 /// How many pages of a host are taken: those whose lines have the lowest hashes.
 const MOST_PAGES: usize = 1000;
-/// How many lines are taken at each end of a page.
 const LINES_AT_END: usize = 500;
 
 /// The lines of a page, each once, as their hashes and lengths in bytes.

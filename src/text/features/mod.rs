@@ -27,7 +27,6 @@ mod stretches;
 pub(crate) mod text_rank;
 pub(crate) mod tfidf;
 pub(crate) mod weigher;
-mod weight;
 pub mod words;
 
-pub use weight::{ONE, SCALE_BITS, fixed};
+pub use frequency::{ONE, SCALE_BITS, fixed};

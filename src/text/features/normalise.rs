@@ -94,7 +94,6 @@ impl Normalise {
     }
 }
 
-/// How many bytes are looked at together.
 const TOGETHER: usize = 16;
 
 /// Whether this is a byte of a character that stays as it is everywhere, except for the case of ASCII, unless

@@ -3,23 +3,16 @@
 //! A text is normalised by form KC and lower-cased, and characters that show nothing are left out. A word is a run of letters, digits and the marks that
 //! belong to them; or one character of Han, kana, Thai or Lao, which are written without spaces, with its marks. A text
 //! of one or two words is one shingle.
-//!
-//! ```
-//! use dupsieve_text::features::shingle_hashes;
-//!
-//! let mut count = 0;
-//! shingle_hashes::each("Price: 12.50 EUR", &mut Default::default(), |_| count += 1);
-//! assert_eq!(count, 2); // (price, 12, 50), (12, 50, eur)
-//! ```
 
 use std::ops::Range;
 
 use memchr::memmem;
 use unicode_normalization::UnicodeNormalization;
 
+use crate::features::by_hash::key;
 use crate::features::characters::{Character, Class, shown};
 use crate::features::stretches;
-use crate::hash::{Hash, folded, xxh3_of_ascii};
+use crate::hash::{folded, xxh3_of_ascii};
 
 #[derive(Clone, Debug, Default)]
 pub struct Buffer {
@@ -88,7 +81,7 @@ fn each_of_stretch(
     word: &mut impl FnMut(u64),
 ) {
     if stretch.is_ascii() && as_it_came.is_some() {
-        return word(hash(stretch));
+        return word(key(stretch));
     }
     let bytes = stretch.as_bytes();
     let mut at = 0;
@@ -104,7 +97,7 @@ fn each_of_stretch(
         {
             end(first, &stretch[start..at], word);
             first = Class::Gap;
-            word(hash(&stretch[at..at + 3]));
+            word(key(&stretch[at..at + 3]));
             at += 3;
             continue;
         }
@@ -139,7 +132,7 @@ fn each_of_stretch(
 #[inline(always)]
 fn end(first: Class, found: &str, word: &mut impl FnMut(u64)) {
     if first.begins_word() {
-        word(hash(found));
+        word(key(found));
     }
 }
 
@@ -203,11 +196,6 @@ pub fn each_place(text: &str, mut word: impl FnMut(Range<usize>)) {
     if first.begins_word() {
         word(place);
     }
-}
-
-#[inline(always)]
-fn hash(word: &str) -> u64 {
-    Hash::Xxh3.of(word)
 }
 
 struct Shingles<F> {

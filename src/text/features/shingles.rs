@@ -1,16 +1,4 @@
 //! Shingles of a text: overlapping runs of characters, or of words.
-//!
-//! ```
-//! use dupsieve_text::features::shingles::{WordWindow, characters};
-//!
-//! let mut found = Vec::new();
-//! characters("abcd", 3, |shingle| found.push(shingle));
-//! assert_eq!(found, ["abc", "bcd"]);
-//!
-//! let mut window = WordWindow::new(2);
-//! assert_eq!(window.push("two"), None);
-//! assert_eq!(window.push("words"), Some("two words"));
-//! ```
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 use xxhash_rust::xxh3::xxh3_64;
@@ -249,15 +237,6 @@ mod tests {
             of("one two three 中文"),
             [7_939_448_954_101_991_128, 10_660_586_487_441_036_957, 9_988_588_795_395_064_217]
         );
-    }
-
-    #[test]
-    fn a_cleared_window_remembers_nothing() {
-        let mut window = WordWindow::new(2);
-        assert_eq!(window.push("a"), None);
-        window.clear();
-        assert_eq!(window.push("b"), None);
-        assert_eq!(window.push("c"), Some("b c"));
     }
 
     proptest! {

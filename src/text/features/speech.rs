@@ -33,7 +33,6 @@ const LONGEST_WORD: usize = 1 << 10;
 
 const REMEMBERED: usize = 1 << 20;
 
-/// Weights of words by their part of speech; each worker has its own.
 #[derive(Debug)]
 pub(crate) struct Speech {
     jieba: Arc<Jieba>,

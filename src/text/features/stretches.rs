@@ -3,7 +3,6 @@
 //! Sixty-four bytes are looked at together, each of which gives one bit. A stretch begins at a bit whose neighbour below is not set, and ends
 //! before a bit that is not set and whose neighbour is. So no byte is branched upon, and the compiler makes code for vectors.
 
-/// How many bytes are looked at together.
 const TOGETHER: usize = u64::BITS as usize;
 
 /// Calls `stretch` with the start and the end of each longest stretch of bytes that are so.

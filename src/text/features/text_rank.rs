@@ -116,12 +116,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn the_order_of_ranks_is_that_of_neighbours() {
-        let found: BTreeMap<u64, i64> =
-            ranks([1, 2, 1, 3, 1, 4, 5_u64].into_iter()).into_iter().collect();
-        assert!(found[&1] > found[&2] && found[&2] > found[&5]);
-        assert_eq!(ranks([7_u64, 7].into_iter()), [(7, ONE - DAMPING)]);
-    }
 }

@@ -24,11 +24,8 @@ const NUMBER_BITS: u32 = 16;
 /// The median of the table, in fixed point: the answer for a word that it does not hold.
 const MEDIAN: i64 = (11.954_767_502_9 * ONE as f64).round() as i64;
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Idf(&'static IdfTable);
-
 #[derive(Debug)]
-struct IdfTable {
+pub(crate) struct Idf {
     idfs: Vec<i64>,
     /// Where the words begin whose hashes have each of the first bits, and where the last ones end.
     starts: Vec<u32>,
@@ -37,22 +34,20 @@ struct IdfTable {
 }
 
 impl Idf {
-    pub(crate) fn new() -> Idf {
-        static SHARED: LazyLock<IdfTable> = LazyLock::new(|| IdfTable::of(TABLE));
-        Idf(&SHARED)
+    pub(crate) fn shared() -> &'static Idf {
+        static SHARED: LazyLock<Idf> = LazyLock::new(|| Idf::read(TABLE));
+        &SHARED
     }
 
     #[inline]
-    pub(crate) fn of(self, word: &str) -> i64 {
+    pub(crate) fn of(&self, word: &str) -> i64 {
         if word.len() > LONGEST_WORD || !word.contains(is_han) {
             return MEDIAN;
         }
-        self.0.of_hash(key(word)).unwrap_or(MEDIAN)
+        self.of_hash(key(word)).unwrap_or(MEDIAN)
     }
-}
 
-impl IdfTable {
-    fn of(bytes: &'static [u8]) -> IdfTable {
+    fn read(bytes: &'static [u8]) -> Idf {
         let (count, rest) = bytes.split_first_chunk().expect("a number of idfs");
         let (idfs, rest) = rest.split_at(8 * u32::from_le_bytes(*count) as usize);
         let (counts, words) = rest.split_at(1 << FIRST_BITS);
@@ -63,7 +58,7 @@ impl IdfTable {
             Some(*end)
         });
         let starts = std::iter::once(0).chain(ends).collect();
-        IdfTable { idfs, starts, words: words.as_chunks().0 }
+        Idf { idfs, starts, words: words.as_chunks().0 }
     }
 
     fn of_hash(&self, hash: u64) -> Option<i64> {
@@ -129,8 +124,8 @@ mod tests {
     fn the_words_are_those_of_jieba() {
         let mut asker = ASKER.lock().unwrap();
         let words = asker.words();
-        let idf = Idf::new();
-        assert_eq!((words.len(), idf.0.words.len()), (270_132, 270_132));
+        let idf = Idf::shared();
+        assert_eq!((words.len(), idf.words.len()), (270_132, 270_132));
         assert!(words.iter().all(|word| word.contains(is_han) && word.len() <= LONGEST_WORD));
         for word in &words {
             assert_eq!(idf.of(word), asker.ask(word), "{word}");
@@ -142,7 +137,7 @@ mod tests {
         fn words_have_the_answer_of_jieba(words in proptest::collection::vec("[^\\p{Han}]{1,12}|[a-zA-Z0-9.']{1,9}|[ぁ-ヶ가-힣а-яÀ-ÿ]{1,9}|\\p{Han}{1,6}|[的一是不了人我在有他]{1,3}", 50)) {
             let mut asker = ASKER.lock().unwrap();
             for word in words {
-                proptest::prop_assert_eq!(Idf::new().of(&word), asker.ask(&word));
+                proptest::prop_assert_eq!(Idf::shared().of(&word), asker.ask(&word));
             }
         }
     }

@@ -12,7 +12,7 @@ const SHORT_BYTES: usize = 3;
 #[derive(Debug)]
 pub(crate) enum Weigher {
     Even,
-    Jieba(Idf),
+    Jieba(&'static Idf),
     /// Inverse document frequency by a table of `dupsieve weights`.
     Counted(Counts),
     Speech(Box<Speech>),

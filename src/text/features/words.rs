@@ -6,14 +6,6 @@
 //! are not words. (A run of Han is cut at every 64 KiB.)
 //!
 //! A recipe may take other words in scripts without spaces, such as Thai: runs of characters, or what a segmenter cuts.
-//!
-//! ```
-//! use dupsieve_text::features::words::Words;
-//!
-//! let mut found = Vec::new();
-//! Words::new(true).each("我来到北京, it's 3.14%", |word| found.push(word));
-//! assert_eq!(found, ["我", "来到", "北京", "it's", "3.14"]);
-//! ```
 
 use std::sync::{Arc, LazyLock};
 
@@ -30,7 +22,6 @@ use crate::features::stretches;
 /// compiled in, and the start of its package's SHA-256. Fingerprints depend on all of it.
 pub const DICTIONARY: &str = "jieba-rs 0.11.0 0a3a7d02ea31e6fc";
 
-/// The most bytes of a run of Han that are cut at once.
 const LONGEST_PIECE: usize = 1 << 16;
 
 /// More bytes than most words and what stands between them take.

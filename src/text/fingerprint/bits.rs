@@ -16,8 +16,7 @@ pub enum Width {
 }
 
 impl Width {
-    #[must_use]
-    pub fn bits(self) -> u32 {
+    pub const fn bits(self) -> u32 {
         match self {
             Width::W64 => 64,
             Width::W128 => 128,
@@ -64,7 +63,7 @@ pub trait Fingerprint:
     + 'static
 {
     const WIDTH: Width;
-    const BITS: u32;
+    const BITS: u32 = Self::WIDTH.bits();
     const MAX: Self;
 
     fn distance(self, other: Self) -> u32;
@@ -75,7 +74,6 @@ pub trait Fingerprint:
 
 impl Fingerprint for u64 {
     const WIDTH: Width = Width::W64;
-    const BITS: u32 = 64;
     const MAX: u64 = u64::MAX;
 
     #[inline]
@@ -96,7 +94,6 @@ impl Fingerprint for u64 {
 
 impl Fingerprint for u128 {
     const WIDTH: Width = Width::W128;
-    const BITS: u32 = 128;
     const MAX: u128 = u128::MAX;
 
     #[inline]
@@ -123,7 +120,6 @@ impl Fingerprint for u128 {
 /// assert_eq!(hex(0xab, Width::W64), "0x00000000000000ab");
 /// assert_eq!(0b0011_u64.distance(0b0101), 2);
 /// ```
-#[must_use]
 pub fn hex(fingerprint: u128, width: Width) -> String {
     format!("0x{fingerprint:0digits$x}", digits = width.bits() as usize / 4)
 }

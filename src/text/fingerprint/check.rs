@@ -11,22 +11,7 @@
 //! | `cosine-N` | 4 N | the cosine of the N most frequent runs of two characters |
 //! | `sentences-N` | 8 N | the share of the N longest sentences in common |
 //! | `points` | up to 49,156 | how alike they are in the space of their bands, such as the cosine of two vectors |
-//!
-//! ```
-//! use dupsieve_text::fingerprint::Check;
-//!
-//! let check: Check = "containment".parse()?;
-//! let mut signer = check.signer();
-//! let texts = ["a page about the sea and its ships", "a page about the sea and its ships and more"];
-//! let [mut one, mut other] = [Vec::new(), Vec::new()];
-//! signer.sign(texts[0], &mut one)?;
-//! signer.sign(texts[1], &mut other)?;
-//! let [of_one, of_other] = check.containment(&one, &other).expect("the sketches have a direction");
-//! assert_eq!((of_one.share(), of_other.share()), (1.0, 0.75));
-//! # Ok::<(), dupsieve_base::Error>(())
-//! ```
 
-mod character_minhash;
 mod containment;
 mod cosine;
 mod maker;
@@ -40,9 +25,9 @@ use std::{fmt, mem};
 use crate::error::{Error, Kind, Result, as_text};
 use crate::fingerprint::minhash::{self, MinHash, Permutations};
 
-use character_minhash::CharacterMinHash;
 use containment::Containment;
 use cosine::Cosine;
+use maker::{Maker, Signing};
 use points::Points;
 use sentences::Sentences;
 
@@ -96,7 +81,6 @@ impl Check {
     }
 
     /// How alike the texts behind two signatures are, from 0 to 1. Of a check with a direction, the greater of both shares.
-    #[must_use]
     pub fn similarity(self, one: &[u8], another: &[u8]) -> f64 {
         match self {
             Check::Containment => {
@@ -111,19 +95,16 @@ impl Check {
     }
 
     /// How much of each text the other one contains, of `one` first; none of a check without a direction.
-    #[must_use]
     pub fn containment(self, one: &[u8], another: &[u8]) -> Option<[Contained; 2]> {
         if self.has_direction() { contained(one, another) } else { None }
     }
 
     /// Whether the check tells which of two texts contains the other one.
-    #[must_use]
     pub fn has_direction(self) -> bool {
         matches!(self, Check::Containment)
     }
 
     /// The number of distinct shingles of a text by its sketch, where the check has a direction.
-    #[must_use]
     pub fn shingles(self, sketch: &[u8]) -> Option<u64> {
         self.has_direction().then(|| containment::count(sketch))
     }
@@ -137,39 +118,27 @@ impl Check {
     }
 
     /// Whether the sketches are points of the space of a page's bands, which make them.
-    #[must_use]
     pub fn is_of_points(self) -> bool {
         self == Check::Points
     }
 
     /// Whether pages are compared as wholes, of whatever length, and find each other by keys that they share.
-    #[must_use]
     pub fn is_whole(self) -> bool {
         self.has_direction() || self.is_of_points()
     }
 
-    #[must_use]
     pub fn signer(self) -> Signer {
         match self {
             Check::Containment => Signer::new(Containment::default()),
             Check::MinHash { slots, bits } => {
-                Signer::new(CharacterMinHash(MinHash::new(Permutations::One, slots, bits)))
+                Signer::new(MinHash::new(Permutations::One, slots, bits))
             }
             Check::Cosine(features) => Signer::new(Cosine::new(features)),
             Check::Sentences(count) => Signer::new(Sentences::new(count)),
             Check::Points => Signer::new(Points),
         }
     }
-}
 
-fn contained(one: &[u8], another: &[u8]) -> Option<[Contained; 2]> {
-    COMPARED.with_borrow_mut(|(marked, hashes)| {
-        marked.mark(Sample::read(one, hashes));
-        marked.contained(Sample::read(another, hashes), 0.0)
-    })
-}
-
-impl Check {
     fn parse(name: &str) -> Option<Check> {
         match name {
             "containment" => return Some(Check::Containment),
@@ -184,6 +153,21 @@ impl Check {
             "sentences" => bounded(parts).map(Check::Sentences),
             _ => None,
         }
+    }
+}
+
+fn contained(one: &[u8], another: &[u8]) -> Option<[Contained; 2]> {
+    COMPARED.with_borrow_mut(|(marked, hashes)| {
+        marked.mark(Sample::read(one, hashes));
+        marked.contained(Sample::read(another, hashes), 0.0)
+    })
+}
+
+/// Of runs of three characters.
+impl Maker for MinHash {
+    fn sign(&mut self, text: &str, mut signing: Signing<'_>) {
+        signing.each_run(text, 3, |hash| self.add(hash));
+        self.finish(signing.signature);
     }
 }
 

@@ -7,19 +7,6 @@
 //! checks use below [`check`].
 //!
 //! Start with [`recipe`], then `sketcher`. May import `features` and what it imports.
-//!
-//! ```
-//! use dupsieve_text::fingerprint::Recipe;
-//!
-//! let mut sketcher = Recipe::named("shingles", None)?.sketcher()?;
-//! let mut print = |text| sketcher.text(text).map(Option::unwrap_or_default);
-//! let fox = print("The quick brown fox jumps over the lazy dog near the river bank.")?;
-//! let copy = print("The quick  brown FOX jumps over the lazy dog near the river bank.")?;
-//! let other = print("Two bridges cross the canal, and both are closed in winter.")?;
-//! assert_eq!(fox, copy); // case and white space do not count
-//! assert!((fox ^ other).count_ones() > 10);
-//! # Ok::<(), dupsieve_base::Error>(())
-//! ```
 
 mod bits;
 mod boilerplate;

@@ -7,7 +7,7 @@
 use std::fmt;
 
 /// A sketch of 256 bits, too wide for a segment: two of them can be [compared](Nilsimsa::score).
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nilsimsa {
     /// Bit i is bit i mod 128 of word i / 128.
     words: [u128; 2],
@@ -88,12 +88,6 @@ impl fmt::Display for Nilsimsa {
     /// 64 hex digits, the highest bit first.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}{:032x}", self.words[1], self.words[0])
-    }
-}
-
-impl fmt::Debug for Nilsimsa {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Nilsimsa({self})")
     }
 }
 

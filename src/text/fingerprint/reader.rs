@@ -12,17 +12,11 @@ use crate::fingerprint::recipe::Features;
 #[derive(Debug)]
 pub(super) struct Reader {
     pub(super) clock: PageClock,
-    form: Form,
+    /// None of texts that are taken as another program takes them.
+    normalise: Option<Normalise>,
     prepared: String,
     stop_words: HashSet<Box<str>>,
     cut: Cut,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Form {
-    AsItIs,
-    Normal(Normalise),
-    WordCharacters,
 }
 
 #[derive(Debug)]
@@ -74,21 +68,19 @@ impl Reader {
     ///
     /// Panics if they are not taken from text.
     pub(super) fn new(features: &Features) -> Reader {
+        let text = features.text();
         let mut reader = Reader {
             clock: PageClock::new(PageTime::default()),
-            form: Form::AsItIs,
+            normalise: text.map(|text| text.normalise),
             prepared: String::new(),
             stop_words: HashSet::new(),
             cut: Cut::of(features),
         };
-        if let Some(text) = features.text() {
+        if let Some(text) = text {
             for word in text.stop_words.iter().flat_map(StopWords::iter) {
                 text.normalise.apply(word, &mut reader.prepared);
                 reader.stop_words.insert(reader.prepared.as_str().into());
             }
-            reader.form = Form::Normal(text.normalise);
-        } else if let Features::WordCharacterShingles { .. } = features {
-            reader.form = Form::WordCharacters;
         }
         reader
     }
@@ -97,28 +89,26 @@ impl Reader {
     /// has no feature without it: a page of numbers is no empty page.
     pub(super) fn each(&mut self, text: &str, mut feature: impl FnMut(&str)) {
         let mut is_empty = true;
-        self.each_of(text, self.form, |name| {
+        self.each_of(text, self.normalise, |name| {
             is_empty = false;
             feature(name);
         });
-        if let Form::Normal(normalise) = self.form
-            && is_empty
-            && normalise != normalise.of_whole_text()
-        {
-            self.each_of(text, Form::Normal(normalise.of_whole_text()), feature);
+        let of_whole_text = self.normalise.map(Normalise::of_whole_text);
+        if is_empty && of_whole_text != self.normalise {
+            self.each_of(text, of_whole_text, feature);
         }
     }
 
-    fn each_of(&mut self, text: &str, form: Form, mut feature: impl FnMut(&str)) {
+    fn each_of(&mut self, text: &str, normalise: Option<Normalise>, mut feature: impl FnMut(&str)) {
         let Reader { clock, prepared, stop_words, cut, .. } = self;
-        let text = match form {
-            Form::AsItIs => text,
-            Form::Normal(normalise) => {
-                normalise.apply(text, prepared);
+        let text = match (normalise, &cut) {
+            (None, Cut::WhiteSpaceTokens) => text,
+            (None, _) => {
+                shingles::word_characters(text, prepared);
                 prepared
             }
-            Form::WordCharacters => {
-                shingles::word_characters(text, prepared);
+            (Some(normalise), _) => {
+                normalise.apply(text, prepared);
                 prepared
             }
         };

@@ -31,30 +31,19 @@
 //! ties and `length`: `white-space-tokens` and `word-character-shingles`.
 //!
 //! Parts are neither guessed nor ignored: a missing, unknown or useless one is an error.
-//!
-//! ```
-//! use dupsieve_text::fingerprint::{Recipe, Width};
-//!
-//! let recipe = Recipe::named("words", Some(Width::W128))?;
-//! assert_eq!(recipe.name(), "words-1"); // the newest of its kind
-//! assert_eq!(recipe.width(), Width::W128);
-//! assert!(Recipe::from_toml("scheme = 'simhash'").is_err()); // parts are missing
-//! # Ok::<(), dupsieve_base::Error>(())
-//! ```
 
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use crate::document::PageKey;
 use crate::error::{Error, Kind, Result};
-use crate::features::counts::Counts;
+use crate::features::counts::{Counts, Head};
 use crate::features::normalise::Normalise;
 use crate::features::segmenter::Segmenter;
 use crate::fingerprint::{Check, Width};
 use crate::hash::Hash;
 
 mod parts;
-mod tables;
 mod weights;
 
 use parts::bad;
@@ -80,7 +69,6 @@ const ALIASES: [(&str, &str); 7] = [
 /// The name of the sketches of [`Nilsimsa`](super::Nilsimsa), which no recipe makes.
 pub const NILSIMSA: &str = "nilsimsa";
 
-/// The parts that say how features are taken.
 const TAKING: [&str; 7] =
     ["features", "length", "hmm", "user_dictionary", "unspaced_run", "segmenter", "normalise"];
 
@@ -97,7 +85,6 @@ pub struct Recipe {
     /// The bands whose keys are kept, as `lsh` writes their names.
     #[serde(skip)]
     bands: Option<String>,
-    /// Whether the digests of the texts are kept.
     #[serde(skip)]
     digests: bool,
     /// Whether the words of the texts are kept, and the anchors of their passages.
@@ -111,7 +98,6 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// The recipe with this name, and with this `width` if one is given.
     pub fn named(name: &str, width: Option<Width>) -> Result<Recipe> {
         if name == NILSIMSA {
             return Err(Error::new(Kind::Usage, "nilsimsa makes sketches of 256 bits")
@@ -140,13 +126,11 @@ impl Recipe {
         ALIASES.iter().map(|alias| alias.0).chain(versioned)
     }
 
-    /// The recipe written as `text`, a TOML table.
     pub fn from_toml(text: &str) -> Result<Recipe> {
         let table = text.parse().map_err(|cause: toml::de::Error| bad(cause.message()))?;
         Recipe::from_table(&table)
     }
 
-    /// The recipe in `table`.
     pub fn from_table(table: &Table) -> Result<Recipe> {
         let recipe: Recipe = table.clone().try_into().map_err(|cause| bad(message(&cause)))?;
         let known = Table::try_from(&recipe).expect("a recipe is a table");
@@ -159,7 +143,6 @@ impl Recipe {
         Ok(recipe)
     }
 
-    /// The same recipe for fingerprints of another width.
     pub fn with_width(mut self, width: Width) -> Result<Recipe> {
         let ours = self.sketch().is_some_and(|sketch| sketch.hash == Hash::Xxh3);
         if !ours && self.width != width {
@@ -243,16 +226,31 @@ impl Recipe {
 
     /// How features are taken from a text, as tables of their counts say it. None where texts are not taken.
     pub fn taking(&self) -> Option<String> {
-        tables::taken_by(self, &TAKING, &[])
+        self.taken(&TAKING, &[])
     }
 
     pub fn taking_lines(&self) -> Option<String> {
-        tables::taken_by(self, &["normalise"], &[("features", "lines")])
+        self.taken(&["normalise"], &[("features", "lines")])
     }
 
     /// How lines are taken that are counted for the host of their page.
     pub fn taking_lines_by_host(&self) -> Option<String> {
-        tables::taken_by(self, &["normalise"], &[("features", "lines"), ("by", "host")])
+        self.taken(&["normalise"], &[("features", "lines"), ("by", "host")])
+    }
+
+    /// These parts, and others, as one line of JSON; none where texts are not taken.
+    fn taken(&self, parts: &[&str], others: &[(&str, &str)]) -> Option<String> {
+        let mut recipe = serde_json::to_value(self).ok()?;
+        let taken = recipe.as_object_mut().filter(|recipe| recipe.contains_key("normalise"))?;
+        taken.retain(|part, _| parts.contains(&part.as_str()));
+        if let Some(name) = taken.get_mut("segmenter") {
+            // Another release cuts other words.
+            let segmenter: Segmenter = serde_json::from_value(name.take()).ok()?;
+            *name = segmenter.version().into();
+        }
+        taken.extend(others.iter().map(|&(part, value)| (part.to_owned(), value.into())));
+        recipe.sort_all_objects();
+        Some(recipe.to_string())
     }
 
     fn needs_text(&self, why: &str) -> Result<()> {
@@ -339,9 +337,21 @@ impl Recipe {
         if text.idf.is_some() && !text.takes_idf() {
             return Err(bad("a part of no use").expected("weights by idf").found("idf"));
         }
-        tables::fits(text.idf.as_ref(), self.taking(), None, "idf")?;
-        let [lines, by_host] = [self.taking_lines(), self.taking_lines_by_host()];
-        tables::fits(text.boilerplate.as_ref(), lines, by_host, "boilerplate")
+        let lines = [self.taking_lines(), self.taking_lines_by_host()];
+        for (table, ways, name) in
+            [(&text.idf, [self.taking(), None], "idf"), (&text.boilerplate, lines, "boilerplate")]
+        {
+            let Some(Head { of, .. }) = table.as_ref().map(Counts::head) else { continue };
+            if !ways.iter().flatten().any(|way| way == of) {
+                let [way, _] = ways;
+                return Err(bad(&format!("its {name} was counted otherwise"))
+                    .expected(way.unwrap_or_default())
+                    .found(of)
+                    .help("count again by this recipe")
+                    .job("weights"));
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn check_segmenter(&self) -> Result<()> {

@@ -9,14 +9,6 @@ const FEW: usize = 1 << 12;
 const USUAL: usize = 1 << 9;
 
 /// A set of hashed shingles, eight bytes for each.
-///
-/// ```
-/// use dupsieve_text::fingerprint::check::word_shingles;
-///
-/// // Of three shingles the texts share one: "the old harbour".
-/// let [one, other] = ["the old harbour town", "the old harbour wall"].map(word_shingles);
-/// assert_eq!(one.jaccard(&other), 1.0 / 3.0);
-/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ShingleSet {
     /// Ascending, each once.

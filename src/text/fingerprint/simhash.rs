@@ -23,7 +23,6 @@ use crate::fingerprint::Fingerprint;
 /// The plane of the weight 1.
 const UNIT: usize = SCALE_BITS as usize;
 
-/// How many hashes of weight 1 are added at once.
 const TOGETHER: usize = 16;
 
 /// What a bit becomes when `V[i]` is 0.
@@ -54,7 +53,6 @@ impl<F: Fingerprint> SimHash<F> {
         SimHash { planes, waiting, waiting_length: 0, total: 0, ties }
     }
 
-    /// Counts a feature of weight 1 by its hash.
     #[inline]
     pub fn add_one(&mut self, hash: F) {
         self.waiting[self.waiting_length] = hash;
@@ -159,7 +157,6 @@ fn add_two<F: Fingerprint>(plane: &mut F, one: F, another: F) -> F {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hash::{Hash, Hashed};
     use proptest::prelude::*;
 
     /// The definition, bit by bit.
@@ -199,57 +196,6 @@ mod tests {
             check::<u64>(&[text.clone(), vec![(7, 1)], text.clone()]);
             check::<u128>(&[text]);
         }
-    }
-
-    /// Expected recall at distance k: two texts whose weight is the same but for `share` have sums of
-    /// correlation 1 - share, so each bit differs with probability acos(1 - share) / pi, by itself.
-    fn recall(bits: u32, share: f64, k: u32) -> f64 {
-        let differs = (1.0 - share).acos() / std::f64::consts::PI;
-        let mut term = (1.0 - differs).powi(bits as i32);
-        let mut sum = term;
-        for distance in 1..=k {
-            term *= f64::from(bits - distance + 1) / f64::from(distance);
-            term *= differs / (1.0 - differs);
-            sum += term;
-        }
-        sum
-    }
-
-    /// The distances of pairs of texts of `features` words that differ in `replaced` of them.
-    fn distances<F: Fingerprint + Hashed>(features: u32, replaced: u32, pairs: u32) -> Vec<u32> {
-        let mut simhash = SimHash::new(Ties::Clear);
-        let mut fingerprint = |pair: u32, words: std::ops::Range<u32>| {
-            for word in words {
-                simhash.add_one(Hash::Xxh3.of::<F>(&format!("{pair} {word}")));
-            }
-            simhash.finish().unwrap()
-        };
-        let texts = |pair| [0, replaced].map(|from| fingerprint(pair, from..from + features));
-        (0..pairs).map(texts).map(|[one, two]: [F; 2]| one.distance(two)).collect()
-    }
-
-    #[test]
-    fn measured_recall_lies_on_the_theoretical_curve() {
-        const PAIRS: u32 = 1200;
-        // An odd number of features, so that there are no ties.
-        for (features, replaced) in [(1001, 5), (1001, 10), (501, 10), (501, 25)] {
-            let share = f64::from(replaced) / f64::from(features);
-            let measured = [distances::<u64>, distances::<u128>]
-                .map(|distances| distances(features, replaced, PAIRS));
-            for (bits, measured) in [64, 128].into_iter().zip(measured) {
-                for k in [3, 7] {
-                    let expected = recall(bits, share, k);
-                    let within = measured.iter().filter(|&&distance| distance <= k).count();
-                    let found = within as f64 / f64::from(PAIRS);
-                    let error = (expected * (1.0 - expected) / f64::from(PAIRS)).sqrt();
-                    let sigmas = (found - expected).abs() / error.max(1.0 / f64::from(PAIRS));
-                    assert!(sigmas < 3.5, "{bits} bits, {share:.4}, k = {k}: {found} {expected}");
-                }
-            }
-        }
-        // The figures behind the choice of k.
-        let told = [(0.005, 3, 0.85), (0.01, 3, 0.67), (0.02, 7, 0.95), (0.05, 3, 0.10)];
-        assert!(told.iter().all(|&(share, k, told)| (recall(64, share, k) - told).abs() < 0.01));
     }
 
     proptest! {

@@ -20,15 +20,6 @@ use crate::hash::{Hash, Hashed};
 use short::Short;
 
 /// Makes the fingerprints of one recipe. It has buffers, so each worker needs its own.
-///
-/// ```
-/// use dupsieve_text::fingerprint::Recipe;
-///
-/// let mut sketcher = Recipe::named("words-1", None)?.sketcher()?;
-/// assert_eq!(sketcher.text("Two words")?, sketcher.text("two  WORDS")?);
-/// assert_eq!(sketcher.text("?!")?, None); // no feature
-/// # Ok::<(), dupsieve_base::Error>(())
-/// ```
 #[derive(Debug)]
 pub struct Sketcher {
     name: String,
@@ -46,7 +37,6 @@ pub struct Weighted {
 }
 
 impl Recipe {
-    /// A sketcher that makes its fingerprints.
     pub fn sketcher(&self) -> Result<Sketcher> {
         self.check_segmenter()?;
         let name = self.name().to_owned();
@@ -121,7 +111,6 @@ fn refusal(name: &str, takes: &str) -> Error {
         .help("choose the recipe that fits the input")
 }
 
-/// Makes fingerprints of some width.
 trait Make: fmt::Debug + Send + Sync {
     fn text(&mut self, reader: &mut Reader, text: &str) -> Option<(u128, Class)>;
     fn weighted(&mut self, reader: &mut Reader, text: &str) -> Vec<Weighted>;
@@ -131,7 +120,7 @@ trait Make: fmt::Debug + Send + Sync {
 fn idf(text: &Text) -> Weigher {
     match &text.idf {
         Some(counts) => Weigher::Counted(counts.clone()),
-        None => Weigher::Jieba(Idf::new()),
+        None => Weigher::Jieba(Idf::shared()),
     }
 }
 

@@ -57,7 +57,12 @@ impl<F: Copy + Ord + Hash> Tally<F> {
         }
         by_hash::clear(occurrences);
         if let Some(keywords) = self.keywords {
-            keep_heaviest(weighed, keywords.of(weighed.len()));
+            let most = keywords.of(weighed.len());
+            if most < weighed.len() {
+                // Of equal ones those of lower hash are kept.
+                weighed.select_nth_unstable_by_key(most, |&(hash, weight)| (Reverse(weight), hash));
+                weighed.truncate(most);
+            }
         }
         weighed
     }
@@ -78,14 +83,6 @@ fn times(one: i64, another: i64) -> i64 {
     match another {
         ONE => one,
         _ => ((i128::from(one) * i128::from(another)) >> SCALE_BITS) as i64,
-    }
-}
-
-/// Keeps the heaviest, of equal ones those of lower hash.
-fn keep_heaviest<F: Copy + Ord>(weighed: &mut Vec<(F, i64)>, most: usize) {
-    if most < weighed.len() {
-        weighed.select_nth_unstable_by_key(most, |&(hash, weight)| (Reverse(weight), hash));
-        weighed.truncate(most);
     }
 }
 

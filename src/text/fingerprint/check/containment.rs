@@ -478,16 +478,13 @@ mod tests {
     }
 
     fn sketch(set: &ShingleSet) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        encode(set, &mut bytes);
+        let (bytes, _) = sketch_of(set);
         assert!(bytes.len() <= MAX_SKETCH_BYTES);
         bytes
     }
 
     fn anchors(set: &ShingleSet) -> Vec<u8> {
-        let mut anchors = Vec::new();
-        write_anchors(set, &mut anchors);
-        anchors
+        sketch_of(set).1
     }
 
     fn contained(one: &[u8], other: &[u8]) -> [Contained; 2] {

@@ -7,12 +7,9 @@
 
 use std::cmp::Reverse;
 
-use xxhash_rust::xxh3::xxh3_64;
-
-use super::maker::{Maker, NORMALISE, Signing};
+use super::maker::{Maker, Signing};
 use super::points::{Word, merge};
 use crate::features::by_hash::{self, ByHash};
-use crate::features::shingles;
 
 /// The bytes that one feature takes: its hash, three bytes, and its count, which 255 bounds.
 pub(super) const FEATURE_BYTES: usize = 4;
@@ -54,14 +51,9 @@ impl Cosine {
 }
 
 impl Maker for Cosine {
-    fn sign(&mut self, text: &str, Signing { clock, buffer, signature, .. }: Signing<'_>) {
-        NORMALISE.apply(text, buffer);
-        shingles::characters(buffer, SHINGLE, |shingle| {
-            if clock.step() {
-                self.add(xxh3_64(shingle.as_bytes()));
-            }
-        });
-        self.finish(signature);
+    fn sign(&mut self, text: &str, mut signing: Signing<'_>) {
+        signing.each_run(text, SHINGLE, |hash| self.add(hash));
+        self.finish(signing.signature);
     }
 }
 
@@ -134,15 +126,11 @@ mod tests {
         }
     }
 
+    /// Signatures are kept in stores: these bytes never change.
     #[test]
     fn the_most_frequent_features_are_kept_and_of_equals_the_least() {
         assert_eq!(signature(&[7, 9, 8, 9], 2), [0, 0, 7, 1, 0, 0, 9, 2]);
         assert_eq!(signature(&[3; 300], 2), [0, 0, 3, 255, 0, 0, 0, 0]);
-    }
-
-    /// Signatures are kept in stores: these bytes never change.
-    #[test]
-    fn signatures_stay_as_they_are() {
         assert_eq!(signature(&[0, 0xab_cdef, 0], 2), [0, 0, 0, 2, 0xab, 0xcd, 0xef, 1]);
     }
 }

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::error::Result;
 use crate::features::normalise::{Case, Digits, Markup, Normalise, WhiteSpace};
+use crate::features::shingles;
 use crate::fingerprint::page_time::{PageClock, PageTime};
 
 pub(super) trait Maker: fmt::Debug + Send + Sync {
@@ -17,6 +20,18 @@ pub(super) struct Signing<'a> {
     pub(super) buffer: &'a mut String,
     pub(super) signature: &'a mut Vec<u8>,
     pub(super) anchors: &'a mut Vec<u8>,
+}
+
+impl Signing<'_> {
+    /// Calls `take` with the hash of each run of so many characters of a text.
+    pub(super) fn each_run(&mut self, text: &str, length: usize, mut take: impl FnMut(u64)) {
+        NORMALISE.apply(text, self.buffer);
+        shingles::characters(self.buffer, length, |run| {
+            if self.clock.step() {
+                take(xxh3_64(run.as_bytes()));
+            }
+        });
+    }
 }
 
 /// Makes the signatures of one check. It holds buffers, so each worker has its own.

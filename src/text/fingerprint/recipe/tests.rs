@@ -42,6 +42,9 @@ fn an_unknown_name_is_answered_with_those_there_are() {
     let error = Recipe::named("wrods", None).unwrap_err();
     assert_eq!(error.kind(), Kind::Usage);
     assert!(NAMES.split(' ').all(|name| error.to_string().contains(name)), "{error}");
+    let error = Recipe::named("nilsimsa", None).unwrap_err();
+    assert_eq!(error.kind(), Kind::Usage);
+    assert!(error.to_string().contains("compare"), "{error}");
 }
 
 #[test]
@@ -74,13 +77,6 @@ fn parts_are_neither_guessed_nor_ignored() {
     assert!(refused("width = 64").contains("features"));
     assert!(refused("width 64").contains("not a recipe"));
     assert!(Recipe::from_toml(&words("64", "64\nname = \"mine\"")).unwrap().name() == "mine");
-}
-
-#[test]
-fn nilsimsa_is_no_recipe() {
-    let error = Recipe::named("nilsimsa", None).unwrap_err();
-    assert_eq!(error.kind(), Kind::Usage);
-    assert!(error.to_string().contains("compare"), "{error}");
 }
 
 #[test]

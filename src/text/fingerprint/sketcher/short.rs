@@ -20,7 +20,6 @@ pub(super) struct Short<F> {
     parts: ShortText,
     weigher: Weigher,
     tally: Tally<F>,
-    key: Vec<u8>,
 }
 
 impl<F: Fingerprint + Hashed> Short<F> {
@@ -30,7 +29,7 @@ impl<F: Fingerprint + Hashed> Short<F> {
             ShortText::Bits(parts) => (Weights::Uniform, parts.keywords),
         };
         let tally = Tally::new(weights, Some(Keywords::Fixed(keywords)));
-        Short { parts, weigher, tally, key: Vec::new() }
+        Short { parts, weigher, tally }
     }
 
     pub(super) fn takes_weights(&self) -> bool {
@@ -62,16 +61,16 @@ impl<F: Fingerprint + Hashed> Short<F> {
 
     /// The fingerprint of `text`; none if bits are to be set and it has no feature.
     pub(super) fn text(&mut self, hash: Hash, reader: &mut Reader, text: &str) -> Option<u128> {
-        if let ShortText::Bits(parts) = self.parts {
-            return bits_of(self.keywords(hash, reader, text), parts);
+        let parts = self.parts;
+        let keywords = self.keywords(hash, reader, text);
+        match parts {
+            ShortText::Bits(parts) => bits_of(keywords, parts),
+            ShortText::Key(_) => {
+                let hashes = keywords.iter().map(|(hash, _)| hash.to_u128().to_le_bytes());
+                let key = hashes.collect::<Vec<_>>().concat();
+                Some(F::from_u128(xxh3_128(&key)).to_u128())
+            }
         }
-        let mut key = std::mem::take(&mut self.key);
-        key.clear();
-        for (hash, _) in self.keywords(hash, reader, text) {
-            key.extend(hash.to_u128().to_le_bytes());
-        }
-        self.key = key;
-        Some(F::from_u128(xxh3_128(&self.key)).to_u128())
     }
 }
 

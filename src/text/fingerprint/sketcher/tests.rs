@@ -139,19 +139,6 @@ fn given_features_make_what_they_always_made() {
 }
 
 #[test]
-fn one_feature_is_its_hash() {
-    let hash: u64 = Hash::Xxh3.of("the");
-    for weights in ["\"tf\"", "\"tf-idf\"", "\"uniform\""] {
-        let mut sketcher = variant("\"words\"", weights);
-        for text in ["the", " THE.", "the the “Ｔhe”"] {
-            assert_eq!(sketcher.text(text), Ok(Some(u128::from(hash))));
-        }
-    }
-    let wide: u128 = Hash::Xxh3.of("the");
-    assert_eq!(sketcher("words-1", Width::W128).text("the"), Ok(Some(wide)));
-}
-
-#[test]
 fn weights_count_as_they_say() {
     let mut given_words = sketcher("features", Width::W64);
     let counts = [("a", 3.0), ("b", 2.0), ("c", 2.0)];
@@ -164,16 +151,6 @@ fn weights_count_as_they_say() {
     let idf = [("劳动防护", 13.900677652), ("岗上", 2.0 * 11.5027823792), ("a", 11.9547675029)];
     let mut tf_idf = variant("\"words\"", "\"tf-idf\"");
     assert_eq!(tf_idf.text("岗上 劳动防护 a 岗上"), given_words.features(&idf));
-}
-
-#[test]
-fn word_shingles_are_pairs_of_neighbours() {
-    let mut pairs = variant("\"word-shingles\"\nlength = 2", "\"tf\"");
-    let mut given_words = sketcher("features", Width::W64);
-    for (text, shingles) in [("A b, c!", &["a b", "b c"][..]), ("a", &["a"])] {
-        let shingles: Vec<_> = shingles.iter().map(|&shingle| (shingle, 1.0)).collect();
-        assert_eq!(pairs.text(text), given_words.features(&shingles));
-    }
 }
 
 #[test]
