@@ -130,7 +130,7 @@ fn pages_with_items(output: &Path, format: ResultFormat) -> Result<IdList> {
         Ok(row) => row.map(|row| Ok(row.split('\t').nth(1).unwrap_or_default().to_owned())),
         Err(error) => Some(Err(error)),
     });
-    IdList::of_ids(&output.join(format.file_name("items")), ids)
+    IdList::of(&output.join(format.file_name("items")), Vec::new()).with(ids)
 }
 
 impl Arguments {

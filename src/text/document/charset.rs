@@ -22,9 +22,8 @@ pub(super) fn decode_html<'a>(
     bytes: &'a [u8],
     declared: Option<&[u8]>,
 ) -> Result<Cow<'a, str>, Reason> {
-    let declared =
-        declared.and_then(Encoding::for_label_no_replacement).or_else(|| declared_in(bytes));
-    decode(bytes, declared)
+    let named = declared.and_then(Encoding::for_label_no_replacement);
+    decode(bytes, named.or_else(|| declared_in(bytes)))
 }
 
 pub(super) fn decode_text<'a>(

@@ -195,15 +195,9 @@ impl<'a> CsvCutter<'a> {
 
     fn pass_over_line(&mut self, reason: Reason) -> Result<Box<dyn Portion>> {
         let portion = self.bad(self.buffer.len(), reason)?;
-        loop {
-            let end = self.source.fill(&mut self.buffer, self.options.portion_bytes.max(1))?;
-            let line_end = memchr(b'\n', &self.buffer);
-            self.buffer.drain(..line_end.map_or(self.buffer.len(), |at| at + 1));
-            if line_end.is_some() || end.is_some() {
-                self.position.line += 1;
-                return Ok(portion);
-            }
-        }
+        self.source.pass_line(&mut self.buffer, self.options.portion_bytes.max(1))?;
+        self.position.line += 1;
+        Ok(portion)
     }
 
     /// Passes over a record that is too long, and delivers the reason in its place. If its quotes are never closed, only its first line is bad.

@@ -63,10 +63,10 @@ fn expand(argument: &Path, format: Format, exclude: &[Pattern], inputs: &mut Inp
         inputs.files.push(Input::standard(format));
         return Ok(());
     }
-    let mut found = FoundFiles::new(format, exclude);
     let local = Address::local(argument);
     let argument = local.as_deref().unwrap_or(argument);
-    found.base = argument.to_string_lossy().split_once("/./").map(|(base, _)| base.into());
+    let base = argument.to_string_lossy().split_once("/./").map(|(base, _)| base.into());
+    let mut found = FoundFiles { format, exclude, base, ..FoundFiles::default() };
     let address = Address::of(argument)?;
     match fs::metadata(argument) {
         _ if address.is_some() => address.iter().try_for_each(|it| found.address(it))?,

@@ -25,7 +25,6 @@ pub struct Fields {
     pub encoding: Option<TextEncoding>,
     /// Whether the text field of Parquet has vectors: lists of numbers.
     pub vectors: bool,
-    /// The width in bits of ready-made fingerprints.
     pub width_bits: u32,
 }
 

@@ -82,31 +82,19 @@ impl Format {
         path: &Path,
         head: impl FnOnce() -> Result<Vec<u8>>,
     ) -> Result<Option<Format>> {
-        let extension = extension(path);
-        let fits = |all: &[&str]| all.contains(&extension.as_str());
+        let fits = |all: &[&str]| all.contains(&extension(path).as_str());
         Ok(match self {
             Format::Text | Format::Lines => Some(self),
-            Format::Tsv => fits(&["tsv"]).then_some(Format::Tsv),
-            Format::Csv => fits(&["csv"]).then_some(Format::Csv),
+            Format::Tsv | Format::Csv => fits(&[self.name()]).then_some(self),
             Format::Fingerprints | Format::Features => fits(&["tsv", "txt"]).then_some(self),
-            Format::Jsonl | Format::Vectors => match Recognized::of(path, head)? {
-                Recognized::Format(Format::Jsonl) => Some(self),
-                found if found.is_columns() && self == Format::Vectors => Some(found.read(path)?),
+            _ => match (self, Recognized::of(path, head)?) {
+                (Format::Auto, Recognized::Format(format)) => Some(format),
+                (Format::Auto, Recognized::Unknown) => Some(Format::Text),
+                (Format::Auto, Recognized::NotRead(what)) => return Err(not_read(path, what)),
+                (Format::Vectors | Format::Json, Recognized::Format(Format::Jsonl)) => Some(self),
+                (Format::Vectors, found) if found.is_columns() => Some(found.read(path)?),
+                (_, Recognized::Format(format)) if format == self => Some(self),
                 _ => None,
-            },
-            Format::Json => match Recognized::of(path, head)? {
-                Recognized::Format(Format::Json | Format::Jsonl) => Some(self),
-                _ => None,
-            },
-            Format::Html | Format::Warc | Format::Parquet => match Recognized::of(path, head)? {
-                Recognized::Format(format) => Some(self).filter(|_| format == self),
-                _ => None,
-            },
-            Format::Auto => match Recognized::of(path, head)? {
-                Recognized::Format(format) => Some(format),
-                Recognized::Unknown => Some(Format::Text),
-                Recognized::OtherJson => None,
-                Recognized::NotRead(what) => return Err(not_read(path, what)),
             },
         })
     }
@@ -116,25 +104,19 @@ impl Format {
         path: &Path,
         head: impl FnOnce() -> Result<Vec<u8>>,
     ) -> Result<Format> {
-        match self {
-            Format::Auto => Recognized::of(path, head)?.read(path),
-            Format::Vectors => match Recognized::of(path, head)? {
-                found if found.is_columns() => found.read(path),
-                _ => Ok(self),
-            },
-            _ => Ok(self),
+        if !matches!(self, Format::Auto | Format::Vectors) {
+            return Ok(self);
         }
+        let found = Recognized::of(path, head)?;
+        if self == Format::Auto || found.is_columns() { found.read(path) } else { Ok(self) }
     }
 
     /// The format of a stream. A stream can be read only once, so only its name counts.
     pub(super) fn of_stream(self, path: &Path) -> Format {
-        match self {
-            Format::Auto => match Recognized::of_name(&extension(path), b"") {
-                Recognized::Format(Format::Text) => Format::Jsonl,
-                Recognized::Format(format) => format,
-                _ => Format::Jsonl,
-            },
-            named => named,
+        match Recognized::of_name(&extension(path), b"") {
+            _ if self != Format::Auto => self,
+            Recognized::Format(format) if format != Format::Text => format,
+            _ => Format::Jsonl,
         }
     }
 

@@ -10,20 +10,8 @@ const LONGEST_HOST: usize = 253;
 /// It is what stands between `scheme://` and the path, without a name and password before it, a port after
 /// it, or the dot of a full name at its end. It is not looked up and not converted: a host in Unicode and
 /// the same host in Punycode are two hosts, and so are `example.com` and `www.example.com`.
-///
-/// ```
-/// use dupsieve_text::document::host;
-///
-/// assert_eq!(host("https://News.Example.com:8080/a?b").as_deref(), Some("news.example.com"));
-/// assert_eq!(host("page-17"), None);
-/// ```
-#[must_use]
 pub fn host(id: &str) -> Option<Cow<'_, str>> {
-    let (scheme, rest) = id.split_once("://")?;
-    let of_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
-    if !scheme.starts_with(|c: char| c.is_ascii_alphabetic()) || !scheme.chars().all(of_scheme) {
-        return None;
-    }
+    let (_, rest) = scheme_of(id)?;
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let address = authority.rsplit_once('@').map_or(authority, |(_, address)| address);
     let name = match address.find(']').filter(|_| address.starts_with('[')) {
@@ -37,6 +25,14 @@ pub fn host(id: &str) -> Option<Cow<'_, str>> {
     }
     let is_lower = name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
     Some(if is_lower { name.into() } else { name.to_lowercase().into() })
+}
+
+/// The scheme of a URL, and what stands behind `://`.
+pub(super) fn scheme_of(url: &str) -> Option<(&str, &str)> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    url.split_once("://").filter(|(scheme, _)| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_part)
+    })
 }
 
 #[cfg(test)]

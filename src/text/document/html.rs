@@ -14,9 +14,8 @@ use std::convert::Infallible;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Token, Tokenizer};
 
-use super::declared::Declared;
 use super::markup::{Markup, Piece, is_space};
-use super::record::{Content, Document, MARK};
+use super::record::{Content, Declared, Document, MARK};
 
 pub(super) struct Page {
     pub(super) text: String,

@@ -52,10 +52,6 @@ impl IdList {
         Ok(IdList::of(path, keys))
     }
 
-    pub fn of_ids(path: &Path, ids: impl Iterator<Item = Result<String>>) -> Result<IdList> {
-        IdList::of(path, Vec::new()).with(ids)
-    }
-
     pub fn with(mut self, ids: impl Iterator<Item = Result<String>>) -> Result<IdList> {
         for id in ids {
             self.keys.push(xxh3_128(id?.as_bytes()));
@@ -104,11 +100,10 @@ impl IdList {
                 .found(Excerpt(&String::from_utf8_lossy(id)))),
             _ => Ok(()),
         });
-        // A pipe cannot be read again, and a list may be gone, so the id stays unnamed.
-        let unnamed = || Error::new(Kind::BadData, what).at(&self.path);
         match named {
             Err(error) if error.kind() == Kind::BadData => error,
-            _ => unnamed(),
+            // A pipe cannot be read again, and a list may be gone, so the id stays unnamed.
+            _ => Error::new(Kind::BadData, what).at(&self.path),
         }
     }
 }

@@ -264,16 +264,6 @@ mod tests {
     use super::*;
     use std::fs;
 
-    #[test]
-    fn standard_input_is_a_stream_of_json_lines() {
-        let inputs = Inputs::find(&["-".into()], Format::Auto).unwrap();
-        assert_eq!(inputs.files()[0].format(), Format::Jsonl);
-        assert!(inputs.files()[0].is_stream());
-        assert_eq!(inputs.contents().unwrap(), None);
-        let inputs = Inputs::find(&["-".into()], Format::Tsv).unwrap();
-        assert_eq!(inputs.files()[0].format(), Format::Tsv);
-    }
-
     fn digest(format: Format, files: &[(&str, &str)]) -> u128 {
         let folder = tempfile::tempdir().unwrap();
         for (name, contents) in files {
@@ -289,10 +279,7 @@ mod tests {
         assert_eq!(pages, digest(Format::Text, &[("a.txt", "page"), ("b.txt", "page")]));
         assert_ne!(pages, digest(Format::Auto, &[("a.txt", "pag"), ("b.txt", "epage")]));
         assert_ne!(pages, digest(Format::Auto, &[("a.txt", "page"), ("c.txt", "page")]));
-    }
-
-    #[test]
-    fn of_files_of_lines_the_names_do_not_matter() {
+        // Of files of lines the names do not matter.
         let lines = digest(Format::Auto, &[("a.tsv", "one\n"), ("b.tsv", "two\n")]);
         assert_eq!(lines, digest(Format::Auto, &[("b.tsv", "one\n"), ("c.tsv", "two\n")]));
         assert_ne!(lines, digest(Format::Auto, &[("a.tsv", "one\ntwo\n"), ("b.tsv", "")]));

@@ -70,20 +70,13 @@ impl<R: Read> JsonLines<R> {
 
     fn take(&mut self, byte: u8) {
         let is_between = matches!(self.state, JsonState::Between | JsonState::Other);
+        let is_mark = matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b',' | b'[' | b']');
+        if self.state == JsonState::Other && (is_mark || byte == b'{') {
+            self.lines.push(b'\n');
+        }
         self.state = match (self.state, byte) {
-            (JsonState::Between | JsonState::Other, b'{') => {
-                if self.state == JsonState::Other {
-                    self.lines.push(b'\n');
-                }
-                JsonState::Object { depth: 1 }
-            }
-            (
-                JsonState::Between | JsonState::Other,
-                b' ' | b'\t' | b'\r' | b'\n' | b',' | b'[' | b']',
-            ) => {
-                if self.state == JsonState::Other {
-                    self.lines.push(b'\n');
-                }
+            (JsonState::Between | JsonState::Other, b'{') => JsonState::Object { depth: 1 },
+            (JsonState::Between | JsonState::Other, _) if is_mark => {
                 let change = i64::from(byte == b'[') - i64::from(byte == b']');
                 self.open = self.open.map(|open| open + change);
                 JsonState::Between

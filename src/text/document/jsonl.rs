@@ -105,10 +105,11 @@ struct Walk<'f, 'v, 'a> {
 }
 
 impl<'a> Walk<'_, '_, 'a> {
-    fn keep(self, value: Value<'a>) {
+    fn keep<E>(self, value: Value<'a>) -> Result<(), E> {
         if let Some(field) = self.wanted.iter().position(|name| *name == Some("")) {
             self.found[field] = value;
         }
+        Ok(())
     }
 }
 
@@ -128,38 +129,31 @@ impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {
     }
 
     fn visit_borrowed_str<E>(self, text: &'a str) -> Result<(), E> {
-        self.keep(Value::Text(Cow::Borrowed(text)));
-        Ok(())
+        self.keep(Value::Text(Cow::Borrowed(text)))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<(), E> {
-        self.keep(Value::Text(Cow::Owned(text.to_owned())));
-        Ok(())
+        self.keep(Value::Text(Cow::Owned(text.to_owned())))
     }
 
     fn visit_u64<E>(self, number: u64) -> Result<(), E> {
-        self.keep(Value::Integer(number.into()));
-        Ok(())
+        self.keep(Value::Integer(number.into()))
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<(), E> {
-        self.keep(Value::Integer(number.into()));
-        Ok(())
+        self.keep(Value::Integer(number.into()))
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<(), E> {
-        self.keep(Value::Float(number));
-        Ok(())
+        self.keep(Value::Float(number))
     }
 
     fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        self.keep(Value::Other);
-        Ok(())
+        self.keep(Value::Other)
     }
 
     fn visit_unit<E>(self) -> Result<(), E> {
-        self.keep(Value::Null);
-        Ok(())
+        self.keep(Value::Null)
     }
 
     fn visit_seq<A: SeqAccess<'a>>(self, mut items: A) -> Result<(), A::Error> {
@@ -179,17 +173,16 @@ impl<'a> Visitor<'a> for Walk<'_, '_, 'a> {
                     });
                 }
             }
-            self.keep(Value::of_components(components));
-            return Ok(());
+            return self.keep(Value::of_components(components));
         }
-        self.keep(Value::Other);
+        self.keep::<A::Error>(Value::Other)?;
         while items.next_element::<IgnoredAny>()?.is_some() {}
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'a>>(self, mut object: A) -> Result<(), A::Error> {
         let Walk { wanted, vectors, found } = self;
-        Walk { wanted, vectors, found }.keep(Value::Other);
+        Walk { wanted, vectors, found }.keep::<A::Error>(Value::Other)?;
         while let Some(wanted) = object.next_key_seed(Key(wanted))? {
             for field in (0..wanted.len()).filter(|&field| wanted[field].is_some()) {
                 found[field] = Value::Absent;

@@ -100,17 +100,8 @@ impl<'a> Lines<'a> {
 
     fn pass_over_line(&mut self, reason: Reason) -> Result<Piece> {
         let piece = self.instead_of_line(reason);
-        loop {
-            let end = self.source.fill(&mut self.buffer, self.piece_bytes)?;
-            if let Some(at) = memchr(b'\n', &self.buffer) {
-                self.buffer.drain(..=at);
-                return Ok(piece);
-            }
-            self.buffer.clear();
-            if end.is_some() {
-                return Ok(piece);
-            }
-        }
+        self.source.pass_line(&mut self.buffer, self.piece_bytes)?;
+        Ok(piece)
     }
 
     fn instead_of_line(&mut self, reason: Reason) -> Piece {

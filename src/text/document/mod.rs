@@ -14,8 +14,7 @@
 //! - `encoding`: files of text in other encodings than UTF-8. `json_lines`: JSON over several lines, or in an array.
 //! - `damage`: what of files could not be read.
 //! - `survey`: which fields there are, and which are likely the id, the text and the time.
-//! - `host`: the host of a page, if its id is a URL. `page_key`, `surt`: which pages are versions of one page. `declared`: what
-//!   records say of their pages.
+//! - `host`: the host of a page, if its id is a URL. `page_key`, `surt`: which pages are versions of one page.
 //! - `skipped`: records that are no pages, counted by what they are.
 //! - `reason`, `quarantine`, `repeated`, `tolerance`: records that cannot be read never stop the job;
 //!   they are counted and listed.
@@ -47,7 +46,6 @@ mod charset;
 mod contents;
 mod csv;
 mod damage;
-mod declared;
 mod encoding;
 mod expand;
 mod fields;
@@ -95,7 +93,6 @@ mod whole_files;
 
 pub use contents::FileContents;
 pub use damage::Damage;
-pub use declared::Declared;
 pub use encoding::TextEncoding;
 pub use fields::{Fields, PlaceIds, ReadOptions};
 pub use format::Format;
@@ -112,7 +109,7 @@ pub use parquet::ParquetCopy;
 pub use quarantine::{Quarantine, Quarantined};
 pub use read::{Deliver, FileRead, FilesRead, read, read_to};
 pub use reason::Reason;
-pub use record::{Content, Document, MAX_ID_BYTES, Position, check_id};
+pub use record::{Content, Declared, Document, MAX_ID_BYTES, Position, check_id};
 pub use records::{Passed, Records};
 pub use repeated::{Occurrence, Repeated};
 pub use share::Share;

@@ -1,13 +1,4 @@
 //! A record again with another text: all else of it stays as it came.
-//!
-//! ```
-//! use dupsieve_text::document::{Format, NewText};
-//!
-//! let new_text = NewText::of(Format::Jsonl, "page.text", None)?;
-//! let record = br#"{"id": 7.0, "page": {"text": "one two\n", "of": []}}"#;
-//! assert_eq!(new_text.record(record, "one")?, br#"{"id": 7.0, "page": {"text": "one", "of": []}}"#);
-//! # Ok::<(), dupsieve_base::Error>(())
-//! ```
 
 use std::ops::Range;
 
@@ -21,7 +12,6 @@ use crate::error::{Error, Kind, Result};
 pub struct NewText {
     format: Format,
     field: String,
-    /// Its column, if the file has columns.
     column: usize,
 }
 
@@ -43,7 +33,7 @@ impl NewText {
     }
 
     pub fn record(&self, record: &[u8], text: &str) -> Result<Vec<u8>> {
-        let (line, cr) = without_cr(record);
+        let (line, cr) = record.split_at(record.len() - usize::from(record.ends_with(b"\r")));
         let mut new = Vec::with_capacity(record.len());
         match self.format {
             Format::Tsv => {
@@ -112,15 +102,10 @@ fn place_of(json: &str, field: &str) -> Option<Range<usize>> {
     }
 }
 
-/// The value that begins here, and where it ends.
 fn value<T: DeserializeOwned>(json: &str, at: usize) -> Option<(T, usize)> {
     let mut values = serde_json::Deserializer::from_str(&json[at..]).into_iter();
     let value = values.next()?.ok()?;
     Some((value, at + values.byte_offset()))
-}
-
-fn without_cr(line: &[u8]) -> (&[u8], &[u8]) {
-    line.split_at(line.len() - usize::from(line.ends_with(b"\r")))
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ pub enum OrderKey {
     /// The record has no such field, or none is read.
     #[default]
     NoField,
-    /// The field is empty or null.
     Empty,
     /// The field has a value without a place in the order.
     Wrong,

@@ -25,7 +25,6 @@ pub(super) enum Origin {
 pub(super) struct FoundFile {
     id: FileId,
     bytes: u64,
-    /// When its bytes were written last, in seconds and nanoseconds since 1970.
     modified: (i64, i64),
     /// When anything of it was changed last; nobody can set this time.
     changed: (i64, i64),

@@ -27,7 +27,6 @@ const MOST_CANONICAL_BYTES: usize = 2048;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageKey {
-    /// The field; none is the id.
     field: Option<String>,
     /// The parameters that are left out of a SURT; none if the key is the value as it is.
     dropped: Option<Vec<String>>,

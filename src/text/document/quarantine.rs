@@ -125,14 +125,6 @@ mod tests {
         assert_eq!(String::from_utf8(table).unwrap(), format!("file\tline\treason\n{line}"));
     }
 
-    #[test]
-    fn a_quarantined_record_travels() {
-        let position = Position { file: 3, line: 1 << 40 };
-        let bad = Quarantined { position, reason: Reason::quoting("odd", "页") };
-        let bytes = bincode::serialize(&bad).unwrap();
-        assert_eq!(bincode::deserialize::<Quarantined>(&bytes).unwrap(), bad);
-    }
-
     fn listed(inputs: &Inputs, records: &[Quarantined]) -> (u64, String, String) {
         let mut quarantine = Quarantine::default();
         records.iter().for_each(|record| quarantine.push(record.clone()));

@@ -162,7 +162,7 @@ impl<'a> Reader<'a> {
 
     fn file(&mut self, file: u32, input: &'a Input) -> Result<()> {
         if self.share.splits(self.inputs, input) {
-            return self.portions(file, input);
+            return self.records(file, input, true);
         }
         if !self.claimed.has(file, &self.share, &self.files)? {
             return Ok(());
@@ -180,7 +180,7 @@ impl<'a> Reader<'a> {
         }
         match input.format().is_whole_file() {
             true => self.page(file, input),
-            false => self.records(file, input),
+            false => self.records(file, input, false),
         }
     }
 
@@ -216,32 +216,17 @@ impl<'a> Reader<'a> {
         self.cutter(file, input)
     }
 
-    fn records(&mut self, file: u32, input: &'a Input) -> Result<()> {
+    /// Sends the portions of a file: all, or of a file that is divided those that this reader claims. Who has the first one counts what is counted once.
+    fn records(&mut self, file: u32, input: &'a Input, is_divided: bool) -> Result<()> {
         let mut cutter = self.begin(file, input)?;
-        let first = self.outbox.next;
-        while let Some(portion) = cutter.next()? {
-            self.outbox.send(portion);
-            if self.outbox.stopped {
-                return Ok(());
-            }
-        }
-        let contents = cutter.source().and_then(Source::contents);
-        let Some(read) = self.end(file, input, cutter.damage(), contents)? else {
-            return Ok(());
-        };
-        let portions = first..self.outbox.next;
-        self.outbox.deliver.end(&[FileRead { portions, ..read }])
-    }
-
-    /// Sends the portions of a file that this reader claims. Who has the first one counts what is counted once.
-    fn portions(&mut self, file: u32, input: &'a Input) -> Result<()> {
-        let mut cutter = self.begin(file, input)?;
-        let first = self.share.portion(file)?;
-        let (mut number, mut claimed) = (0, first);
+        let sent = self.outbox.next;
+        let first = if is_divided { self.share.portion(file)? } else { 0 };
+        let mut claimed = first;
+        let mut number = 0;
         while let Some(portion) = cutter.next()? {
             if number == claimed {
                 self.outbox.send(portion);
-                claimed = self.share.portion(file)?;
+                claimed = if is_divided { self.share.portion(file)? } else { number + 1 };
             }
             if self.outbox.stopped {
                 return Ok(());
@@ -250,7 +235,13 @@ impl<'a> Reader<'a> {
         }
         let damage = cutter.damage().filter(|_| first == 0);
         let contents = cutter.source().and_then(Source::contents);
-        self.end(file, input, damage, contents).map(drop)
+        match self.end(file, input, damage, contents)? {
+            Some(read) if !is_divided => {
+                let portions = sent..self.outbox.next;
+                self.outbox.deliver.end(&[FileRead { portions, ..read }])
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Takes note of a file that was read to its end. One whose digest is not known is read again for it. Returns what is known of it

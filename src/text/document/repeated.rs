@@ -25,7 +25,6 @@ pub struct Repeated<'a> {
 }
 
 impl<'a> Repeated<'a> {
-    /// How many documents are listed. Further ones are only counted.
     pub const LISTED: u64 = 100_000;
     const SHOWN: usize = 1024;
 

@@ -19,7 +19,6 @@ pub enum Skip {
     Revisit,
     /// Metadata of a page, as in WAT files.
     Metadata,
-    /// Another type of WARC record.
     OtherType,
     /// A response of HTTP that is no success: a redirect or an error.
     Status,

@@ -8,10 +8,9 @@ use std::sync::atomic::AtomicU64;
 
 pub(super) use self::codec::GZIP;
 use self::codec::{HEAD_BYTES as HEAD_OF_MEMBER, magic, shows};
-pub(super) use self::dictionary::decoder as zstd_decoder;
+pub(super) use self::frames::{ZSTD, decoder as zstd_decoder};
 use self::members::Members;
 use self::packed::{Known, Packed};
-pub(super) use self::window::ZSTD;
 use super::damage::Damage;
 use super::encoding::{Decoded, TextEncoding};
 use super::fields::ReadOptions;
@@ -22,10 +21,9 @@ use crate::error::{At, Error, Kind, Result};
 use crate::output::Packing;
 
 mod codec;
-mod dictionary;
+mod frames;
 mod members;
 mod packed;
-mod window;
 
 const READ_BYTES: usize = 1 << 17;
 
@@ -128,6 +126,18 @@ impl<'a> Source<'a> {
     pub(super) fn go_on(&mut self) -> bool {
         self.end = self.end.filter(|end| *end != End::Cut);
         self.known.borrow().ends_line
+    }
+
+    /// Passes over the rest of a line, of which `buffer` has the beginning.
+    pub(super) fn pass_line(&mut self, buffer: &mut Vec<u8>, step_bytes: usize) -> Result<()> {
+        loop {
+            let end = self.fill(buffer, step_bytes)?;
+            let line_end = memchr::memchr(b'\n', buffer);
+            buffer.drain(..line_end.map_or(buffer.len(), |at| at + 1));
+            if line_end.is_some() || end.is_some() {
+                return Ok(());
+            }
+        }
     }
 
     pub(super) fn pass_over(&mut self) -> Result<()> {

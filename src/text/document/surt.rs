@@ -9,13 +9,11 @@
 //! com,example)/goo?a=1&b=2
 //! ```
 
+use super::host::scheme_of;
+
 /// The SURT of `url`, without the parameters of its query that have these names in lower case; none if it has no host.
 pub(super) fn surt(url: &str, drop: &[String]) -> Option<String> {
-    let (scheme, mut rest) = url.split_once("://")?;
-    let of_scheme = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
-    if !scheme.starts_with(|c: char| c.is_ascii_alphabetic()) || !scheme.bytes().all(of_scheme) {
-        return None;
-    }
+    let (scheme, mut rest) = scheme_of(url)?;
     let mut scheme = scheme.to_ascii_lowercase();
     let is_http = |scheme: &str| matches!(scheme, "http" | "https");
     // A slip of authors, which crawlers meet: http://https://example.com, and http:////example.com.

@@ -14,8 +14,10 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
+use serde_json::Value as Json;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
+use super::csv;
 use super::encoding::{Decoded, TextEncoding};
 use super::fields::{Fields, PlaceIds, ReadOptions};
 use super::format::Format;
@@ -30,8 +32,6 @@ use super::time;
 use super::value::Value;
 use crate::error::{Error, Kind, Result};
 
-mod values;
-
 const MOST_FILES: usize = 8;
 const MOST_BYTES: usize = 8 << 20;
 const MOST_RECORDS: u64 = 1000;
@@ -39,6 +39,7 @@ const MOST_RECORDS: u64 = 1000;
 #[cfg(feature = "parquet")]
 const MOST_ROWS: u64 = 200;
 const MOST_FIELDS: usize = 500;
+const DEEPEST: usize = 4;
 
 /// Names of fields that often hold ids, texts and times, in small letters and without what stands between their words. The
 /// first ones are the best.
@@ -140,9 +141,9 @@ impl Survey {
         }
         let text = String::from_utf8_lossy(&decoded);
         self.records += match input.format() {
-            Format::Tsv => values::tsv(&text, MOST_RECORDS, &mut each),
-            Format::Csv => values::csv(&text, MOST_RECORDS, &mut each),
-            _ => values::jsonl(&text, MOST_RECORDS, &mut each),
+            Format::Tsv => tsv(&text, MOST_RECORDS, &mut each),
+            Format::Csv => csv(&text, MOST_RECORDS, &mut each),
+            _ => jsonl(&text, MOST_RECORDS, &mut each),
         };
         Ok(())
     }
@@ -187,7 +188,7 @@ impl Survey {
         };
         let others = names().filter(|name| Some(*name) != id && Some(*name) != time);
         let text = others.filter(|name| most(name) * 2 >= self.records).max_by_key(longest);
-        let text = text.ok_or_else(|| self.lacks("a text, which most records have"))?;
+        let text = text.ok_or_else(|| self.lacks_text())?;
         let FieldSurvey { markup, filled, .. } = self.fields[text];
         Ok(Fields {
             id: id.map_or(Fields::default().id, str::to_owned),
@@ -200,10 +201,10 @@ impl Survey {
         })
     }
 
-    fn lacks(&self, what: &str) -> Error {
+    fn lacks_text(&self) -> Error {
         let names: Vec<&str> = self.fields.keys().map(String::as_str).take(20).collect();
         Error::new(Kind::BadData, "no field can be taken for a part of a page")
-            .expected(what)
+            .expected("a text, which most records have")
             .found(format!("{} records with the fields {}", self.records, names.join(", ")))
             .help("look at the files; any field can be named as that of the ids or of the texts")
             .settings(["id-field", "text-field"])
@@ -214,6 +215,61 @@ fn add(fields: &mut BTreeMap<String, FieldSurvey>, name: &str, value: &Value<'_>
     if fields.len() < MOST_FIELDS || fields.contains_key(name) {
         fields.entry(name.to_owned()).or_default().add(value, day);
     }
+}
+
+type Each<'a> = &'a mut dyn FnMut(&str, &Value<'_>);
+
+fn jsonl(text: &str, most: u64, each: Each<'_>) -> u64 {
+    let mut records = 0;
+    for line in text.lines() {
+        if records == most {
+            break;
+        }
+        if let Ok(object @ Json::Object(_)) = serde_json::from_str(line) {
+            records += 1;
+            walk(&object, "", DEEPEST, each);
+        }
+    }
+    records
+}
+
+fn walk(value: &Json, name: &str, depth: usize, each: Each<'_>) {
+    match value {
+        Json::String(text) => each(name, &Value::Text(text.into())),
+        Json::Number(number) => {
+            let fraction = || Value::Float(number.as_f64().unwrap_or_default());
+            each(name, &number.as_i128().map_or_else(fraction, Value::Integer));
+        }
+        Json::Object(fields) if depth > 0 => {
+            for (field, value) in fields {
+                match name {
+                    "" => walk(value, field, depth - 1, each),
+                    above => walk(value, &format!("{above}.{field}"), depth - 1, each),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn tsv(text: &str, most: u64, each: Each<'_>) -> u64 {
+    let lines = text.lines().filter(|line| !line.is_empty());
+    table(lines.map(|line| line.split('\t').map(str::to_owned).collect()), most, each)
+}
+
+fn csv(text: &str, most: u64, each: Each<'_>) -> u64 {
+    table(csv::records(text.as_bytes()).filter(|values| !values.is_empty()), most, each)
+}
+
+/// The first row names the columns.
+fn table(mut rows: impl Iterator<Item = Vec<String>>, most: u64, each: Each<'_>) -> u64 {
+    let names = rows.next().unwrap_or_default();
+    let mut records = 0;
+    for values in rows.take(most as usize) {
+        records += 1;
+        names.iter().zip(&values).for_each(|(name, value)| each(name, &Value::Text(value.into())));
+    }
+    records
 }
 
 /// The last part of a name such as `meta.crawlDate`, as the lists of known names have it: `crawldate`.

@@ -371,12 +371,6 @@ fn fields_are_named_apart() {
 }
 
 #[test]
-fn batches_are_sent_between_threads() {
-    fn sent<T: Send + 'static>() {}
-    sent::<Records>();
-}
-
-#[test]
 fn a_file_changed_in_place_is_noticed_though_its_size_and_time_are_as_before() {
     let line = |id: u32| format!("{{\"id\": {id}, \"text\": \"a\"}}\n");
     let bytes = line(1) + &line(2);

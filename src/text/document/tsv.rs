@@ -14,7 +14,6 @@ pub(super) const MOST_COLUMNS: usize = 1 << 16;
 
 #[derive(Debug)]
 pub(super) struct Columns {
-    /// Those of the fields.
     pub(super) places: [Option<usize>; 4],
     pub(super) count: usize,
     pub(super) header: Vec<u8>,

@@ -15,7 +15,6 @@ const LARGEST: f64 = 1e100;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value<'a> {
-    /// The record has no such field.
     Absent,
     Null,
     Text(Cow<'a, str>),
@@ -33,7 +32,6 @@ pub(super) enum Value<'a> {
     Vector(Vec<f64>),
     /// What no field is made of.
     Other,
-    /// What cannot be read.
     Bad(Reason),
 }
 

@@ -18,6 +18,7 @@ use crate::object_storage::SHELL;
 use crate::output::FileId;
 use crate::progress::{self, Activity};
 
+#[derive(Default)]
 pub(super) struct FoundFiles<'e> {
     pub(super) format: Format,
     pub(super) exclude: &'e [Pattern],
@@ -27,7 +28,7 @@ pub(super) struct FoundFiles<'e> {
     pub(super) walked: HashSet<FileId>,
     pub(super) prefixes: Vec<PathBuf>,
     pub(super) passed_over: PassedOver,
-    matched: bool,
+    pub(super) matched: bool,
 }
 
 pub(super) enum PatternPart {
@@ -39,29 +40,13 @@ pub(super) enum PatternPart {
     Everything,
 }
 
-impl<'e> FoundFiles<'e> {
-    pub(super) fn new(format: Format, exclude: &'e [Pattern]) -> FoundFiles<'e> {
-        FoundFiles {
-            format,
-            exclude,
-            base: None,
-            files: Vec::new(),
-            walked: HashSet::new(),
-            prefixes: Vec::new(),
-            passed_over: PassedOver::default(),
-            matched: false,
-        }
-    }
-
+impl FoundFiles<'_> {
     /// Whether a file is left out, whose path is `path`, or this below the folder that was named: a pattern without a slash fits
     /// every file of such a name, wherever it is.
     pub(super) fn is_excluded(&self, path: &Path) -> bool {
         self.exclude.iter().any(|pattern| {
-            let named = if pattern.as_str().contains('/') {
-                Some(path.as_os_str())
-            } else {
-                path.file_name()
-            };
+            let has_slash = pattern.as_str().contains('/');
+            let named = if has_slash { Some(path.as_os_str()) } else { path.file_name() };
             named.is_some_and(|name| pattern.matches(&name.to_string_lossy()))
         })
     }

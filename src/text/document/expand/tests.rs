@@ -123,13 +123,6 @@ fn what_is_not_there_is_missing() {
 }
 
 #[test]
-fn an_empty_folder_holds_nothing_and_that_is_well() {
-    let inputs = find(&folder(&[]), "", Format::Jsonl).unwrap();
-    assert_eq!((inputs.files(), inputs.bytes()), (&[][..], 0));
-    assert!(inputs.contents().unwrap().is_some());
-}
-
-#[test]
 fn links_are_followed_but_never_in_circles() {
     let folder = folder(&["a/x.txt", "b/y.txt"]);
     let at = |name: &str| folder.path().join(name);

@@ -6,7 +6,7 @@ use flate2::{Decompress, FlushDecompress};
 use lzma_rust2::{Action, XzStream};
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
-use super::window::{ZSTD, needed, too_large};
+use super::frames::{ZSTD, needed, too_large};
 use crate::output::Packing;
 
 pub(in crate::document) const GZIP: &[u8] = &[0x1f, 0x8b];

@@ -10,7 +10,7 @@
 use std::io::{self, BufRead, ErrorKind, Read};
 
 use super::codec::{Codec, HEAD_BYTES, Step, begins};
-use super::dictionary;
+use super::frames;
 use super::packed::Packed;
 use crate::document::damage::Damage;
 use crate::output::Packing;
@@ -58,8 +58,8 @@ impl<'a> Members<'a> {
         let head = self.packed.ahead(2 * HEAD_BYTES)?;
         if head.is_empty() && self.state == MemberState::Between {
             self.state = MemberState::Over;
-        } else if self.state == MemberState::Begins && dictionary::may_be(head) {
-            let dictionary = dictionary::dictionary(&mut self.packed);
+        } else if self.state == MemberState::Begins && frames::may_be_dictionary(head) {
+            let dictionary = frames::dictionary(&mut self.packed);
             self.start = self.packed.position();
             self.codec = Codec::new(self.packing, &dictionary?, self.window_bytes)?;
             self.state = MemberState::Between;

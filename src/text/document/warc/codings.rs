@@ -10,7 +10,7 @@ use brotli_decompressor::Decompressor;
 use flate2::bufread::GzDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
 
-use super::http::Response;
+use super::headers::Response;
 use crate::document::reason::{Reason, too_long};
 use crate::document::source::{GZIP, ZSTD, zstd_decoder};
 

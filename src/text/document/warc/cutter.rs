@@ -21,6 +21,7 @@ const MAX_LINE_ENDS: usize = 64;
 const KEPT_BYTES: u64 = 1 << 14;
 
 const ENDS_WITHIN: &str = "the file ends within a record";
+const FALSE_LENGTH: &str = "the record does not end where its length says";
 
 pub(crate) struct WarcCutter<'a> {
     options: &'a ReadOptions,
@@ -41,12 +42,8 @@ enum PassOver {
     ToNextRecord,
 }
 
-enum NextCut {
-    Record(Cut, usize),
-    /// A record after which something must be passed over, and the place up to which it is kept.
-    Last(Cut, usize, PassOver),
-    End,
-}
+/// A record, the place up to which it is kept, and what is passed over after it; none at the end.
+type NextCut = Option<(Cut, usize, PassOver)>;
 
 impl<'a> WarcCutter<'a> {
     pub(crate) fn new(file: u32, source: Source<'a>, options: &'a ReadOptions) -> WarcCutter<'a> {
@@ -125,17 +122,14 @@ impl<'a> WarcCutter<'a> {
             }
             self.buffer.truncate(end);
             self.buffer.extend_from_slice(archive.record_end());
-            return Ok(NextCut::Record(Cut::Whole(begin..self.buffer.len()), self.buffer.len()));
+            let whole = self.buffer.len();
+            return Ok(Some((Cut::Whole(begin..whole), whole, PassOver::Nothing)));
         };
         if !self.begins(archive, next)? && !archive.ends_before(&self.buffer[end..]) {
-            return Ok(self.bad(
-                archive,
-                begin,
-                "the record does not end where its length says".into(),
-            ));
+            return Ok(self.bad(archive, begin, FALSE_LENGTH.into()));
         }
         let whole = next.min(end + archive.record_end().len());
-        Ok(NextCut::Record(Cut::Whole(begin..whole), next))
+        Ok(Some((Cut::Whole(begin..whole), next, PassOver::Nothing)))
     }
 
     /// Whether a record begins at `at` of the buffer, or may begin there and the file ends within its head.
@@ -158,7 +152,7 @@ impl<'a> WarcCutter<'a> {
             return Ok(self.end_within(archive, begin));
         }
         let rest = PassOver::Bytes(block_bytes - kept_bytes);
-        Ok(NextCut::Last(Cut::Long(begin..end), end, rest))
+        Ok(Some((Cut::Long(begin..end), end, rest)))
     }
 
     /// A record whose head does not end: the file ends in it, or it is too long. No other record is looked
@@ -173,29 +167,24 @@ impl<'a> WarcCutter<'a> {
     }
 
     fn bad(&self, archive: Archive, at: usize, reason: Reason) -> NextCut {
-        match next_record(archive, &self.buffer[at..]) {
-            Some(next) => NextCut::Record(Cut::Bad(reason), at + next),
-            None => {
-                let end = at + unfinished(&self.buffer[at..]);
-                NextCut::Last(Cut::Bad(reason), end, PassOver::ToNextRecord)
-            }
-        }
+        let rest = &self.buffer[at..];
+        Some(match next_record(archive, rest) {
+            Some(next) => (Cut::Bad(reason), at + next, PassOver::Nothing),
+            None => (Cut::Bad(reason), at + unfinished(rest), PassOver::ToNextRecord),
+        })
     }
 
     fn end_within(&mut self, archive: Archive, begin: usize) -> NextCut {
         if let Some(next) = next_record(archive, &self.buffer[begin..]) {
-            let reason = "the record does not end where its length says".into();
-            return NextCut::Record(Cut::Bad(reason), begin + next);
+            return Some((Cut::Bad(FALSE_LENGTH.into()), begin + next, PassOver::Nothing));
         }
         self.cut(ENDS_WITHIN.into());
         self.end()
     }
 
     fn end(&mut self) -> NextCut {
-        match self.damage.take() {
-            Some(reason) => NextCut::Record(Cut::Bad(reason), self.buffer.len()),
-            None => NextCut::End,
-        }
+        let reason = self.damage.take()?;
+        Some((Cut::Bad(reason), self.buffer.len(), PassOver::Nothing))
     }
 
     fn pass_over(&mut self, archive: Archive) -> Result<()> {
@@ -255,19 +244,11 @@ impl Cutter for WarcCutter<'_> {
         self.pass_over(archive)?;
         let mut cuts = Vec::new();
         let mut at = 0;
-        while at < self.options.portion_bytes {
-            let (cut, next, pass_over) = match self.record(archive, at)? {
-                NextCut::Record(cut, next) => (cut, next, PassOver::Nothing),
-                NextCut::Last(cut, next, pass_over) => (cut, next, pass_over),
-                NextCut::End => break,
-            };
+        while at < self.options.portion_bytes && self.pass_over == PassOver::Nothing {
+            let Some((cut, next, pass_over)) = self.record(archive, at)? else { break };
             cuts.push(cut);
             self.position.line += 1;
-            at = next;
-            self.pass_over = pass_over;
-            if pass_over != PassOver::Nothing {
-                break;
-            }
+            (at, self.pass_over) = (next, pass_over);
         }
         if cuts.is_empty() {
             return Ok(None);

@@ -85,14 +85,8 @@ pub(super) enum Head<'a> {
     Arc(ArcFields<'a>),
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ArcFields<'a> {
-    url: &'a [u8],
-    ip_address: &'a [u8],
-    time: &'a [u8],
-    media_type: &'a [u8],
-    length: &'a [u8],
-}
+/// The fields of an ARC record, by the names that WARC has for them.
+type ArcFields<'a> = [(&'static str, &'a [u8]); 5];
 
 /// Divides the line of an ARC record: `URL address time media-type length`, with five fields more before the length in version 2.
 /// The URL and the media type may hold spaces, so it goes from the right: the length, then the time. That is a number of
@@ -107,8 +101,14 @@ fn arc_fields(line: &[u8]) -> Option<ArcFields<'_>> {
         let is_number = !time.is_empty() && time.iter().all(u8::is_ascii_digit);
         if is_number && (time.len() == 14 || is_address(ip_address)) {
             let media_type = media_type(fields[rest.len()..].trim_ascii());
-            let is_url = url.contains(&b':');
-            return is_url.then_some(ArcFields { url, ip_address, time, media_type, length });
+            return url.contains(&b':').then_some([
+                ("WARC-Target-URI", url),
+                // Any other number would be taken for seconds since 1970.
+                ("WARC-Date", if time.len() == 14 { time } else { b"" }),
+                ("WARC-IP-Address", ip_address),
+                ("Content-Type", media_type),
+                ("Content-Length", length),
+            ]);
         }
         rest = earlier;
     }
@@ -152,23 +152,11 @@ impl<'a> Head<'a> {
         };
         match self {
             Head::Warc(headers) => headers.get(name).map(without_brackets),
-            Head::Arc(fields) => fields.get(name),
+            Head::Arc(fields) => {
+                let found = fields.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+                found.map(|(_, value)| value)
+            }
         }
-    }
-}
-
-impl<'a> ArcFields<'a> {
-    fn get(self, name: &str) -> Option<&'a [u8]> {
-        let fields = [
-            ("WARC-Target-URI", self.url),
-            // Any other number would be taken for seconds since 1970.
-            ("WARC-Date", if self.time.len() == 14 { self.time } else { b"" }),
-            ("WARC-IP-Address", self.ip_address),
-            ("Content-Type", self.media_type),
-            ("Content-Length", self.length),
-        ];
-        let found = fields.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        found.map(|(_, value)| value)
     }
 }
 

@@ -9,7 +9,6 @@ mod codings;
 mod cutter;
 mod head;
 mod headers;
-mod http;
 mod portion;
 mod revisit;
 

@@ -5,12 +5,10 @@ use std::ops::Range;
 
 use super::codings::unpacked;
 use super::head::{Archive, Head};
-
-use super::http::Response;
-use crate::document::declared::Declared;
+use super::headers::Response;
 use crate::document::fields::Fields;
 use crate::document::reason::{Reason, too_long};
-use crate::document::record::{Document, Position, utf8};
+use crate::document::record::{Declared, Document, Position, utf8};
 use crate::document::records::{Each, Passed, Portion, Raw};
 use crate::document::skipped::Skip;
 use crate::document::value::{self, Value};
@@ -162,19 +160,15 @@ impl<'a> RecordedPage<'a> {
         let url = head.field("url").unwrap_or_default();
         let is_http = url.get(..4).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"http"));
         match (Response::parse(block), head) {
-            (Some(response), _) => RecordedPage::of_http(response),
+            (Some(response), _) if (200..300).contains(&response.status) => {
+                RecordedPage::with(response.headers.get("Content-Type"), Body::Http(response))
+            }
+            (Some(_), _) => Err(NoPage::Skipped(Skip::Status)),
             (None, Head::Arc(_)) if url.starts_with(b"filedesc://") => {
                 Err(NoPage::Skipped(Skip::ArchiveInfo))
             }
             (None, _) if is_http => Err(NoPage::Bad("a response without a status".into())),
             (None, _) => RecordedPage::plain(head, block),
-        }
-    }
-
-    fn of_http(response: Response<'a>) -> Result<RecordedPage<'a>, NoPage> {
-        match response.is_success() {
-            true => RecordedPage::with(response.headers.get("Content-Type"), Body::Http(response)),
-            false => Err(NoPage::Skipped(Skip::Status)),
         }
     }
 

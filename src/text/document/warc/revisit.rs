@@ -6,8 +6,7 @@ use sha1::{Digest, Sha1};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::head::Archive;
-use super::headers::{Headers, head_bytes};
-use super::http::Response;
+use super::headers::{Headers, Response, head_bytes};
 
 const PROFILE: &str = "revisit/identical-payload-digest";
 /// What a revisit says in its own way.
@@ -37,7 +36,6 @@ pub enum Holder {
     Response(Original),
 }
 
-/// A response that has its payload in itself.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Original {
     /// Hash of the bytes and of how they are coded. The digests of records are not trusted: of two payloads with one digest, none refers to

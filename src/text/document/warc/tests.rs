@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::io::Write;
 
-use super::http::Response;
+use super::headers::Response;
 use crate::document::reason::too_long;
 use crate::document::sample::{Outcome, gzip, read_bytes, zstd};
 use crate::document::{Content, Fields, OrderField, ReadOptions};
