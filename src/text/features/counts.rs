@@ -133,13 +133,11 @@ impl<'p> Lines<'p> {
         let length = FIRST_LINE.len() as u64;
         (&mut self.file).take(length).read_to_end(&mut first).at(self.path)?;
         if first != FIRST_LINE {
-            return Err(Error::new(
-                Kind::BadData,
-                "not a table of counts, or one of a later version",
-            )
-            .at(self.path)
-            .help("count the documents of a corpus")
-            .job("weights"));
+            let what = "not a table of counts, or one of a later version";
+            return Err(Error::new(Kind::BadData, what)
+                .at(self.path)
+                .help("count the documents of a corpus")
+                .job("weights"));
         }
         self.hash.update(&first);
         self.number = 1;

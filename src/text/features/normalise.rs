@@ -62,6 +62,15 @@ pub enum WhiteSpace {
 }
 
 impl Normalise {
+    #[cfg(test)]
+    pub(crate) const NOTHING: Normalise = Normalise {
+        nfkc: false,
+        case: Case::Keep,
+        digits: Digits::Keep,
+        white_space: WhiteSpace::Keep,
+        markup: Markup::Keep,
+    };
+
     /// Replaces what `out` holds by the normalised `text`.
     pub fn apply(&self, text: &str, out: &mut String) {
         match self.markup {

@@ -63,14 +63,7 @@ impl Words {
 
     /// The same words, but in place of each that begins in a script without spaces the last `length` characters up to its end. A
     /// run begins no earlier than the letters and digits that it ends.
-    ///
-    /// ```
-    /// use dupsieve_text::features::words::Words;
-    ///
-    /// let mut found = Vec::new();
-    /// Words::new(true).in_runs(3).each("環境を作ります", |word| found.push(word));
-    /// assert_eq!(found, ["環境", "環境を", "作", "を作り", "作りま", "ります"]);
-    /// ```
+    /// Of `環境を作ります` runs of three are 環境, 環境を, 作, を作り, 作りま and ります.
     #[must_use]
     pub fn in_runs(self, length: usize) -> Words {
         Words { unspaced: Unspaced::Runs(length), ..self }
@@ -318,7 +311,6 @@ fn ascii_bytes(bytes: &[u8]) -> usize {
     TOGETHER * whole + rest.iter().take_while(|byte| byte.is_ascii()).count()
 }
 
-/// The class of the character at `at`, and where the run of that class ends.
 fn run_from(text: &str, mut at: usize) -> (Class, usize) {
     let mut chars = text[at..].chars();
     let class = chars.next().map_or(Class::Separator, Class::of);

@@ -113,13 +113,6 @@ impl Fingerprint for u128 {
 }
 
 /// The fingerprint as `0x` and lower-case hex digits, zero-padded to `width`.
-///
-/// ```
-/// use dupsieve_text::fingerprint::{Fingerprint, Width, hex};
-///
-/// assert_eq!(hex(0xab, Width::W64), "0x00000000000000ab");
-/// assert_eq!(0b0011_u64.distance(0b0101), 2);
-/// ```
 pub fn hex(fingerprint: u128, width: Width) -> String {
     format!("0x{fingerprint:0digits$x}", digits = width.bits() as usize / 4)
 }

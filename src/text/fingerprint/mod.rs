@@ -12,7 +12,6 @@ mod bits;
 mod boilerplate;
 pub mod check;
 mod class;
-mod measure;
 pub mod minhash;
 mod nilsimsa;
 mod page_time;
@@ -26,9 +25,8 @@ mod tally;
 
 pub use bits::{Fingerprint, Width, hex, of_hex};
 pub use boilerplate::{Boilerplate, Rest};
-pub use check::{Check, Contained, Signer};
+pub use check::{Check, Contained, Signer, TextMeasure};
 pub use class::Class;
-pub use measure::TextMeasure;
 pub use nilsimsa::Nilsimsa;
 pub use page_time::{PageClock, PageTime};
 pub use recipe::Recipe;

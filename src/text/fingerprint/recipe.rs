@@ -154,7 +154,6 @@ impl Recipe {
         Ok(self)
     }
 
-    /// The same recipe with a signature of `check` beside each fingerprint.
     pub fn with_check(mut self, check: Check) -> Result<Recipe> {
         if !check.is_of_points() {
             self.needs_text("a check needs texts")?;
@@ -167,8 +166,6 @@ impl Recipe {
         self.check
     }
 
-    /// The same recipe with the keys of these `bands` beside each fingerprint, as
-    /// `lsh` writes their names.
     #[must_use]
     pub fn with_bands(self, bands: String) -> Recipe {
         Recipe { bands: Some(bands), ..self }

@@ -68,7 +68,6 @@ impl Sketcher {
         self.timed(text, |maker, reader| maker.text(reader, text))
     }
 
-    /// Calls `feature` with each occurrence of a feature in `text`.
     pub fn each(&mut self, text: &str, feature: impl FnMut(&str)) -> Result<()> {
         self.timed(text, |_, reader| reader.each(text, feature))
     }

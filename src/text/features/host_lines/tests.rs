@@ -5,16 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::features::normalise::{Case, Digits, Markup, WhiteSpace};
 use crate::runs::Sorter;
-
-const PLAIN: Normalise = Normalise {
-    nfkc: false,
-    case: Case::Keep,
-    digits: Digits::Keep,
-    white_space: WhiteSpace::Keep,
-    markup: Markup::Keep,
-};
 
 /// The rows of a table, as `name, count`.
 type Rows = Vec<(String, u64)>;
@@ -24,7 +15,9 @@ fn rows<'p>(pages: impl IntoIterator<Item = (&'p str, &'p str)>, least_pages: u6
     let mut sorter = Sorter::new(&std::env::temp_dir(), 1 << 20);
     for (host, text) in pages {
         let mut lines = Vec::new();
-        let page = PageLines::of(text, PLAIN, |line| lines.push(HostPart::Line(line.to_owned())));
+        let page = PageLines::of(text, Normalise::NOTHING, |line| {
+            lines.push(HostPart::Line(line.to_owned()))
+        });
         let parts = lines.into_iter().chain([HostPart::Page(page)]);
         sorter.extend(parts.map(|part| HostRecord::Of(host.to_owned(), part))).unwrap();
     }
@@ -117,7 +110,7 @@ fn a_page_that_was_fetched_often_is_one_page() {
 fn a_page_and_a_host_hold_no_more_than_their_share_of_memory() {
     let long: String = (0..1_000_000).map(|line| format!("{line}\n")).collect();
     let mut taken = 0;
-    let page = PageLines::of(&long, PLAIN, |_| taken += 1);
+    let page = PageLines::of(&long, Normalise::NOTHING, |_| taken += 1);
     assert_eq!((taken, page.lines.len()), (2 * LINES_AT_END, 2 * LINES_AT_END));
 
     let pages: Vec<String> =

@@ -68,7 +68,6 @@ impl Signer {
     }
 }
 
-/// How texts are normalised before runs of characters are taken.
 pub const NORMALISE: Normalise = Normalise {
     nfkc: true,
     case: Case::Fold,

@@ -4,8 +4,6 @@ use super::*;
 
 use crate::fingerprint::recipe::tests::plain_words;
 
-mod compatible;
-
 fn sketcher(name: &str, width: Width) -> Sketcher {
     Recipe::named(name, Some(width)).unwrap().sketcher().unwrap()
 }
@@ -254,14 +252,6 @@ fn weighted_features_make_the_fingerprint() {
 }
 
 #[test]
-fn raised_weights_and_halved_words_count_as_they_say() {
-    let mut given_words = sketcher("features", Width::W64);
-    let expected = given_words.features(&[("once", 1.0), ("twice", 2.181015), ("the", 1.0905075)]);
-    let text = "the once twice twice THE 2024";
-    assert_eq!(sketcher("words-1", Width::W64).text(text), expected);
-}
-
-#[test]
 fn short_texts_are_their_heaviest_words_in_order() {
     let mut short = sketcher("short-text", Width::W64);
     let mut page = |text: &str| short.page(text).unwrap().unwrap();
@@ -316,4 +306,34 @@ fn fingerprints_of_short_texts_stay_as_they_are() {
     let text = "harbour master 清华大学 counts ships";
     assert_eq!(of(Width::W64, text), 0x704318000000018);
     assert_eq!(of(Width::W128, text), 0x8200800002400202008100080440000);
+}
+
+/// What independent implementations answer. Each line is a recipe, a text or features with weights, and the fingerprint. Those of keywords with the weights of jieba are the
+/// example of the library itself.
+#[test]
+fn fingerprints_are_those_of_other_programs() {
+    for line in include_str!("tests/compatible.tsv").lines() {
+        let [name, text, expected] = line.split('\t').collect::<Vec<_>>()[..] else { panic!() };
+        let mut sketcher = sketcher_of(name);
+        let feature = |text: &'static str| {
+            let (name, weight) = text.rsplit_once(':').unwrap();
+            (name, weight.parse().unwrap())
+        };
+        let found = match name {
+            "keywords-lookup3" => {
+                let features: Vec<(&str, f64)> = text.split(' ').map(feature).collect();
+                sketcher.features(&features)
+            }
+            _ => sketcher.text(text),
+        };
+        assert_eq!(found, Ok(Some(expected.parse().unwrap())), "{name}: {text}");
+    }
+}
+
+#[test]
+fn white_space_is_that_of_python() {
+    let mut sketcher = sketcher_of("charikar-64");
+    let spaced = sketcher.text("a b c d").unwrap();
+    assert_eq!(sketcher.text(" a\u{1c}b\u{3000}c\n\u{85}d\t"), Ok(spaced));
+    assert_eq!(sketcher.text(" \u{1f} "), Ok(None));
 }
