@@ -29,14 +29,13 @@ impl Inputs {
         if self.has_stream() {
             return Ok(None);
         }
-        let files = InOrder::of(self, AHEAD_BYTES);
-        files.announce(0..self.files.len() as u32);
-        let digest =
-            |file: u32| digest_of(&mut *files.open(file)?, self.files[file as usize].path());
-        (0..self.files.len() as u32)
-            .map(|file| Ok(FileContents { file, digest: digest(file)? }))
-            .collect::<Result<_>>()
-            .map(Some)
+        let (files, all) = (InOrder::of(self, AHEAD_BYTES), 0..self.files.len() as u32);
+        files.announce(all.clone());
+        let contents = all.map(|file| {
+            let path = self.files[file as usize].path();
+            Ok(FileContents { file, digest: digest_of(&mut *files.open(file)?, path)? })
+        });
+        contents.collect::<Result<_>>().map(Some)
     }
 
     /// XXH3-128 of all files in order, which hold this: for each its format, its name if that is the id, and the digest of its bytes.

@@ -2,12 +2,7 @@
 //!
 //! Whoever looks for some ids among hundreds of millions asks for each of these, and nearly all answers are no. A bit for
 //! each possible beginning of a hash, with sixteen or more bits for each id of the set, says so for fifteen of
-//! sixteen other ids, in memory that stays in the cache. With the hashes 0x2.. and 0xb.., by one digit:
-//!
-//! ```text
-//! bit    0 1 2 3 4 5 6 7 8 9 a b c d e f
-//!        . . 1 . . . . . . . . 1 . . . .      0x7.. is not in the set; 0xb.. has to be looked up
-//! ```
+//! sixteen other ids, in memory that stays in the cache.
 
 /// The least and the most bits of a sieve, as powers of two. More would not stay in the cache.
 const LEAST_BITS: u32 = 10;

@@ -12,7 +12,6 @@
 //!   or a folder beside these.
 //! - `value`: the values of the fields of a record, and the document that they make. `html`, `charset`: the text and the characters of a page of HTML.
 //! - `encoding`: files of text in other encodings than UTF-8. `json_lines`: JSON over several lines, or in an array.
-//! - `damage`: what of files could not be read.
 //! - `survey`: which fields there are, and which are likely the id, the text and the time.
 //! - `host`: the host of a page, if its id is a URL. `page_key`, `surt`: which pages are versions of one page.
 //! - `skipped`: records that are no pages, counted by what they are.
@@ -45,7 +44,6 @@
 mod charset;
 mod contents;
 mod csv;
-mod damage;
 mod encoding;
 mod expand;
 mod fields;
@@ -92,7 +90,6 @@ mod warc;
 mod whole_files;
 
 pub use contents::FileContents;
-pub use damage::Damage;
 pub use encoding::TextEncoding;
 pub use fields::{Fields, PlaceIds, ReadOptions};
 pub use format::Format;
@@ -114,7 +111,7 @@ pub use records::{Passed, Records};
 pub use repeated::{Occurrence, Repeated};
 pub use share::Share;
 pub use skipped::{Skip, Skipped};
-pub use source::packing;
+pub use source::{Damage, packing};
 pub use standard_input::keep_standard_input;
 pub use survey::{FieldSurvey, Survey};
 pub use tolerance::Tolerance;

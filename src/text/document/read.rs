@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use super::contents::FileContents;
 use super::csv::CsvCutter;
-use super::damage::Damage;
 use super::fields::ReadOptions;
 use super::format::Format;
 use super::in_order::{Claimed, InOrder, is_read_in_order};
@@ -20,7 +19,7 @@ use super::parquet::ParquetCutter;
 use super::reason::{BROKEN_OFF, Reason, too_long};
 use super::records::{Cutter, Portion, Records};
 use super::share::Share;
-use super::source::{End, Source};
+use super::source::{Damage, End, Source};
 use super::warc::WarcCutter;
 use super::whole_files::WholeFile;
 use crate::error::Result;

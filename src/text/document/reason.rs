@@ -16,10 +16,10 @@ pub struct Reason {
 }
 
 pub(super) const BROKEN_OFF: &str = "the packed data breaks off within the record";
-pub(super) const TOO_LONG: &str = "the record is longer than the setting `max-record` allows";
 
 pub(super) fn too_long(max_bytes: usize) -> Reason {
-    Reason::with(TOO_LONG, format_args!(": {max_bytes} bytes"))
+    let what = "the record is longer than the setting `max-record` allows";
+    Reason::with(what, format_args!(": {max_bytes} bytes"))
 }
 
 const DETAIL: usize = 400;

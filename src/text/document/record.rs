@@ -66,22 +66,18 @@ impl Content<'_> {
         }
     }
 
+    pub fn text(&self) -> Option<&str> {
+        if let Content::Text(text) = self { Some(text) } else { None }
+    }
+
     pub fn text_digest(&self) -> Option<u128> {
-        match self {
-            Content::Text(text) => Some(xxh3_128(text.as_bytes())),
-            Content::Features(_) | Content::Fingerprint(_) | Content::Vector(_) => None,
-        }
+        self.text().map(|text| xxh3_128(text.as_bytes()))
     }
 
     pub fn text_bytes(&self) -> u64 {
-        match self {
-            Content::Text(text) => text.len() as u64,
-            Content::Features(_) | Content::Fingerprint(_) | Content::Vector(_) => 0,
-        }
+        self.text().map_or(0, |text| text.len() as u64)
     }
 }
-
-const DIGEST_BYTES: usize = 16;
 
 /// What a record declares of its page, beside the text: evidence that is listed beside verdicts, and that none goes by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -113,7 +109,7 @@ impl Declared {
         if row.is_empty() {
             return Some(Declared::default());
         }
-        let (payload, address) = row.split_first_chunk::<DIGEST_BYTES>()?;
+        let (payload, address) = row.split_first_chunk()?;
         let canonical = Some(str::from_utf8(address).ok()?.to_owned());
         let is_field = !address.iter().any(u8::is_ascii_control);
         let canonical = canonical.filter(|address| !address.is_empty());

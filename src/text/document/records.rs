@@ -5,12 +5,11 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use super::damage::Damage;
 use super::fields::{Fields, PlaceIds};
 use super::reason::Reason;
 use super::record::{Document, Position};
 use super::skipped::Skipped;
-use super::source::Source;
+use super::source::{Damage, Source};
 use crate::error::Result;
 
 /// Takes the records of one file from its beginning to its end. This is the part of reading that must

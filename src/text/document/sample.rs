@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
-use super::damage::Damage;
 use super::fields::ReadOptions;
 use super::format::Format;
 use super::inputs::Inputs;
@@ -12,6 +11,7 @@ use super::read::read;
 use super::record::{Document, Position};
 use super::share::Share;
 use super::skipped::Skipped;
+use super::source::Damage;
 use crate::error::Result;
 
 /// What reading gave: of each record its place, and what a test shows of the document, or `!` and the reason why there is none.
@@ -28,7 +28,6 @@ impl Outcome {
         self.records.iter().map(|(_, said)| &**said).collect()
     }
 
-    /// The same, each with its line.
     pub(super) fn lines(&self) -> Vec<(u64, &str)> {
         self.records.iter().map(|(position, said)| (position.line, &**said)).collect()
     }

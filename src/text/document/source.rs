@@ -10,8 +10,8 @@ pub(super) use self::codec::GZIP;
 use self::codec::{HEAD_BYTES as HEAD_OF_MEMBER, magic, shows};
 pub(super) use self::frames::{ZSTD, decoder as zstd_decoder};
 use self::members::Members;
+pub use self::packed::Damage;
 use self::packed::{Known, Packed};
-use super::damage::Damage;
 use super::encoding::{Decoded, TextEncoding};
 use super::fields::ReadOptions;
 use super::inputs::Input;
@@ -61,17 +61,20 @@ impl<'a> Source<'a> {
         let (packed, packing) =
             begin(Packed::new(file, READ_BYTES, Rc::clone(&known), progress), path)?;
         let reader = unpack(packed, packing, options.window_bytes).at(path)?;
+        let (bytes, is_packed) = (input.origin().bytes(), packing.is_some());
         let accept_truncated = options.accept_truncated;
-        let is_packed = packing.is_some();
-        let (bytes, is_joined, end) = (input.origin().bytes(), false, None);
-        Ok(Source { path, bytes, reader, is_packed, accept_truncated, is_joined, known, end })
+        Ok(Source { bytes, is_packed, accept_truncated, known, ..Source::over(reader, path) })
     }
 
     pub(super) fn of_text(text: Vec<u8>, path: &'a Path) -> Source<'a> {
+        Source::over(Box::new(Cursor::new(text)), path)
+    }
+
+    fn over(reader: Box<dyn Read + 'a>, path: &'a Path) -> Source<'a> {
         Source {
             path,
             bytes: 0,
-            reader: Box::new(Cursor::new(text)),
+            reader,
             is_packed: false,
             accept_truncated: false,
             is_joined: false,

@@ -27,7 +27,6 @@ impl Tolerance {
 impl FromStr for Tolerance {
     type Err = Error;
 
-    /// Reads `100`, `1e6` or `0.5%`.
     fn from_str(text: &str) -> Result<Tolerance> {
         let number = |text: &str| text.parse::<f64>().ok().filter(|number| *number >= 0.0);
         let tolerance = match text.strip_suffix('%') {

@@ -34,7 +34,6 @@ pub(super) struct FoundFiles<'e> {
 pub(super) enum PatternPart {
     Name(OsString),
     Wild(Pattern),
-    /// `**`: this folder and every folder below it.
     Deep,
     /// `**` or `**/*` at the end: every file below this folder.
     Everything,

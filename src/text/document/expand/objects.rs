@@ -79,12 +79,12 @@ impl FoundFiles<'_> {
             match format? {
                 None => self.passed_over.push(path),
                 Some(format) => {
-                    let origin = Origin::Object(object);
+                    let names = [&*path, Path::new(&name)];
                     self.files.push(Input::new(
                         path.clone(),
-                        [&path, Path::new(&name)],
+                        names,
                         format,
-                        origin,
+                        Origin::Object(object),
                     ));
                 }
             }

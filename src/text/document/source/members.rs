@@ -11,8 +11,7 @@ use std::io::{self, BufRead, ErrorKind, Read};
 
 use super::codec::{Codec, HEAD_BYTES, Step, begins};
 use super::frames;
-use super::packed::Packed;
-use crate::document::damage::Damage;
+use super::packed::{Damage, Packed};
 use crate::output::Packing;
 
 /// How many times the bytes of a file may be gone back over, and how many bytes in any case.

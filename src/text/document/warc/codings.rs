@@ -44,8 +44,8 @@ enum Coding {
     Gzip,
     Zstd,
     Chunked,
-    Zlib,
-    Deflate,
+    /// With the head and the sum of zlib, or without.
+    Deflate(bool),
     Brotli,
 }
 
@@ -62,9 +62,9 @@ impl Coding {
             _ if body.starts_with(GZIP) => Some(Coding::Gzip),
             _ if body.starts_with(ZSTD) => Some(Coding::Zstd),
             _ if chunk(body).is_some() && take(b"chunked").is_some() => Some(Coding::Chunked),
-            _ if is_zlib(body) && take(b"deflate").is_some() => Some(Coding::Zlib),
+            _ if is_zlib(body) && take(b"deflate").is_some() => Some(Coding::Deflate(true)),
             _ if is_text(body) => None,
-            _ if take(b"deflate").is_some() => Some(Coding::Deflate),
+            _ if take(b"deflate").is_some() => Some(Coding::Deflate(false)),
             _ => take(b"br").map(|_| Coding::Brotli),
         }
     }
@@ -77,8 +77,7 @@ impl Coding {
                 read_all(reader, max_bytes)
             }
             Coding::Chunked => dechunked(body),
-            Coding::Zlib => inflate(body, true, max_bytes),
-            Coding::Deflate => inflate(body, false, max_bytes),
+            Coding::Deflate(zlib) => inflate(body, zlib, max_bytes),
             Coding::Brotli => read_all(Decompressor::new(body, 1 << 12), max_bytes),
         }
     }
@@ -109,8 +108,7 @@ fn gunzip(mut body: &[u8], max_bytes: usize) -> Result<Vec<u8>, Reason> {
     Ok(unpacked)
 }
 
-/// Undoes deflate, with the head and the sum of zlib or without. The readers of the library take the end of the bytes for the
-/// end of the data.
+/// Undoes deflate. The readers of the library take the end of the bytes for the end of the data.
 fn inflate(mut body: &[u8], zlib: bool, max_bytes: usize) -> Result<Vec<u8>, Reason> {
     let mut state = Decompress::new(zlib);
     let mut unpacked = Vec::new();

@@ -5,12 +5,11 @@ use memchr::memchr_iter;
 
 use super::head::{Archive, Head, MAX_HEAD_BYTES};
 use super::portion::{Cut, WarcPortion};
-use crate::document::damage::Damage;
 use crate::document::fields::ReadOptions;
 use crate::document::reason::Reason;
 use crate::document::record::Position;
 use crate::document::records::{Cutter, Portion, Unread};
-use crate::document::source::Source;
+use crate::document::source::{Damage, Source};
 use crate::error::{Kind, Result};
 
 const STEP_BYTES: usize = 1 << 16;
