@@ -7,14 +7,6 @@ use std::thread::{self, Builder};
 use std::time::Duration;
 
 /// The value of a mutex, whatever became of a thread that held it.
-///
-/// ```
-/// use std::sync::Mutex;
-///
-/// use dupsieve_base::parallel::lock;
-///
-/// assert_eq!(*lock(&Mutex::new(7)), 7);
-/// ```
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,14 +1,6 @@
 //! Signs of life. Long work calls [`tick`] after each small step: a buffer read, a frame sorted, a
 //! window probed, a block written. The counts say nothing about how much is left. A watchdog that
 //! sees no tick for minutes concludes that the process hangs, and names the last activity.
-//!
-//! ```
-//! use dupsieve_base::progress::{self, Activity};
-//!
-//! let before = progress::own_ticks();
-//! progress::tick(Activity::Sorting);
-//! assert!(progress::own_ticks() > before);
-//! ```
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -13,21 +13,6 @@
 //! ```
 //!
 //! Each run is a sequence of [frames], so a damaged disk gives an error and never another order.
-//!
-//! ```
-//! use dupsieve_base::runs::{Record, Sorter};
-//! use serde::{Deserialize, Serialize};
-//!
-//! #[derive(PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-//! struct Visit(u64);
-//! impl Record for Visit {}
-//!
-//! let mut sorter = Sorter::new(&std::env::temp_dir(), 1 << 10);
-//! sorter.extend((0..1000).rev().map(Visit))?;
-//! let sorted = sorter.sorted()?.map(|visit| visit.map(|it| it.0));
-//! assert_eq!(sorted.collect::<Result<Vec<u64>, _>>()?, (0..1000).collect::<Vec<u64>>());
-//! # Ok::<(), dupsieve_base::Error>(())
-//! ```
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -122,8 +107,11 @@ impl<R: Record> Sorter<R> {
 
     pub fn sorted(mut self) -> Result<SortedRecords<R>> {
         self.held.sort();
-        let runs = self.levels.into_iter().flatten().collect();
-        let runs = merged_to_fan_in::<R>(&self.folder, runs)?;
+        let mut runs: Vec<FrameFile> = self.levels.into_iter().flatten().collect();
+        while runs.len() > FAN_IN {
+            let first = runs.drain(..FAN_IN).collect();
+            runs.push(write_run(&self.folder, SortedRecords::<R>::of(Vec::new(), first)?)?);
+        }
         SortedRecords::of(self.held, runs)
     }
 
@@ -154,14 +142,6 @@ impl<R: Record> Sorter<R> {
         let merged = write_run(&self.folder, SortedRecords::<R>::of(Vec::new(), full)?)?;
         self.add_run(level + 1, merged)
     }
-}
-
-fn merged_to_fan_in<R: Record>(folder: &Path, mut runs: Vec<FrameFile>) -> Result<Vec<FrameFile>> {
-    while runs.len() > FAN_IN {
-        let first = runs.drain(..FAN_IN).collect();
-        runs.push(write_run(folder, SortedRecords::<R>::of(Vec::new(), first)?)?);
-    }
-    Ok(runs)
 }
 
 /// The records in ascending order. An error ends the sequence.

@@ -1,18 +1,6 @@
 //! Small files read whole: configurations, recipes, lists of hosts. The user gives the path, and it may
 //! lead to a device without an end or to a pipe that nobody writes into. So the bytes and the time
 //! are both limited.
-//!
-//! ```
-//! use dupsieve_base::{Kind, small_file};
-//! # let folder = tempfile::tempdir().unwrap();
-//! # let path = folder.path().join("hosts");
-//!
-//! std::fs::write(&path, "a:7000\nb:7000\n").unwrap();
-//! assert_eq!(small_file::read_text(&path, 1 << 20, Kind::Config)?, "a:7000\nb:7000\n");
-//! let error = small_file::read_text(&path, 10, Kind::Config).unwrap_err();
-//! assert!(error.to_string().contains("expected at most 10 bytes"));
-//! # Ok::<(), dupsieve_base::Error>(())
-//! ```
 
 use std::fs::{self, File};
 use std::io::{self, Read};

@@ -1,13 +1,6 @@
 //! The step a job is at, as its log lines, its metrics and its progress name it, and the time that each step took.
 //! One thread leads a job and begins its steps: beginning one ends the one before it. So two jobs in two threads of a process have a
 //! clock each.
-//!
-//! ```
-//! use dupsieve_base::step::{self, Clock, Step};
-//!
-//! step::begin(Step::Reading);
-//! assert_eq!(Clock::of_this_thread().current().name(), "reading");
-//! ```
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};

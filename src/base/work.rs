@@ -6,20 +6,6 @@
 //! The questions of a request share its steps: each may take an equal part of what is left, and what it does not need is
 //! left to those after it. A question whose part is over is answered by what was found so far, and the answer says that it
 //! is cut.
-//!
-//! ```
-//! use dupsieve_base::work::Work;
-//!
-//! let mut work = Work::of(100);
-//! // The first of four questions takes 10 steps of its 25, so 30 are left for each of the others.
-//! work.begin(3);
-//! assert!(work.spend(10));
-//! work.begin(2);
-//! assert!(work.spend(30));
-//! assert!(!work.spend(1) && work.is_cut());
-//! work.begin(1);
-//! assert!(work.spend(30) && !work.is_cut());
-//! ```
 
 use std::fmt;
 
@@ -39,12 +25,10 @@ pub struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    #[must_use]
     pub fn unbounded() -> Work<'a> {
         Work::of(u64::MAX)
     }
 
-    #[must_use]
     pub fn of(steps: u64) -> Work<'a> {
         let (kept, reading, is_over, is_cut) = (0, 0, false, false);
         let (is_wanted, takes, lacks_room) = (&|| true, &|_| true, false);
@@ -52,13 +36,11 @@ impl<'a> Work<'a> {
     }
 
     /// The same, but no step more once `is_wanted` says no. It is asked at each step.
-    #[must_use]
     pub fn while_wanted(self, is_wanted: &'a dyn Fn() -> bool) -> Work<'a> {
         Work { is_wanted, ..self }
     }
 
     /// The same, but no step more once `takes` says that there is no room for so many bytes of what was found.
-    #[must_use]
     pub fn within(self, takes: &'a dyn Fn(usize) -> bool) -> Work<'a> {
         Work { takes, ..self }
     }
@@ -70,7 +52,6 @@ impl<'a> Work<'a> {
         !self.lacks_room
     }
 
-    #[must_use]
     pub fn lacks_room(&self) -> bool {
         self.lacks_room
     }
@@ -114,7 +95,6 @@ impl<'a> Work<'a> {
     }
 
     /// Whether a step was refused since the question began.
-    #[must_use]
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }

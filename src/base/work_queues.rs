@@ -13,16 +13,6 @@
 //! asker 0   0 1 2 3 6 7    done with its own, it takes two of the four that are left
 //! asker 1   4 5            slower
 //! ```
-//!
-//! ```
-//! use dupsieve_base::work_queues::{Ask, WorkQueues, Queues};
-//!
-//! let work = Queues::default();
-//! let ask = |asker| Ask { queue: 0, tickets: 8, asker, askers: 2, part: 4 };
-//! assert_eq!(work.claim(ask(1))?, 4..5);
-//! assert_eq!(work.claim(ask(0))?, 0..1);
-//! # Ok::<(), dupsieve_base::Error>(())
-//! ```
 
 use std::collections::HashMap;
 use std::ops::Range;

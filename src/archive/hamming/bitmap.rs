@@ -4,17 +4,6 @@
 //! 8 numbers, a shift by 8 amounts brings their bits to the top, and one more instruction collects those.
 //! Written with one number after another, the same takes 2.7 times as long (Sapphire Rapids); 16 at once
 //! take as long as 8.
-//!
-//! ```
-//! use dupsieve_archive::hamming::bitmap::Bitmap;
-//!
-//! let mut bitmap = Bitmap::default();
-//! bitmap.reset(64);
-//! bitmap.insert(3);
-//! bitmap.insert(40);
-//! assert!(bitmap.contains(40) && !bitmap.contains(41));
-//! assert_eq!(bitmap.any_of([&[3, 4, 5], &[6, 7, 40]])[0], 0b101);
-//! ```
 
 pub const BLOCK: usize = 256;
 

@@ -12,17 +12,6 @@
 //! |---|---|---|
 //! | `0110 1010 0001`, `0110 1110 0001` | `0000 0100 0000` | `0100`: one bit, it may be near |
 //! | `0110 1010 0001`, `1010 0011 1001` | `1100 1001 1000` | `1101`: three bits, it is not near |
-//!
-//! ```
-//! use dupsieve_archive::hamming::lanes::{Lanes, columns};
-//!
-//! let mut lanes = Lanes::new(2);
-//! lanes.set(0, columns(0b0111_u64));
-//! lanes.set(1, columns(u64::MAX));
-//! let mut near = Vec::new();
-//! lanes.strip(0..2).near(columns(0b0100_u64), 2, &mut |place| near.push(place));
-//! assert_eq!(near, [0]);
-//! ```
 
 use std::ops::Range;
 
@@ -70,7 +59,6 @@ pub struct Strip<'a> {
 }
 
 impl Lanes {
-    #[must_use]
     pub fn new(count: usize) -> Lanes {
         let mut lanes = Lanes::default();
         lanes.make_room(count);
@@ -89,7 +77,6 @@ impl Lanes {
         }
     }
 
-    #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.columns.iter().map(|column| size_of_val(&column[..])).sum()
     }
@@ -110,7 +97,6 @@ impl Lanes {
     }
 
     #[inline(always)]
-    #[must_use]
     pub fn strip(&self, places: Range<usize>) -> Strip<'_> {
         let count = places.len();
         let length = (count / LANES + 1) * LANES;
@@ -127,19 +113,16 @@ impl Lanes {
 
 impl Strip<'_> {
     #[inline(always)]
-    #[must_use]
     pub fn count(&self) -> usize {
         self.count
     }
 
     #[inline(always)]
-    #[must_use]
     pub fn groups(&self) -> usize {
         self.count.div_ceil(LANES)
     }
 
     #[inline(always)]
-    #[must_use]
     pub fn columns(&self, at: usize) -> Columns {
         let [a, b, c] = self.columns;
         [a[at], b[at], c[at]]

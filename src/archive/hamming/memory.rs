@@ -1,14 +1,6 @@
 //! Memory for random access: in huge pages if the system has them, and prefetched.
 //!
 //! Both are advice to the machine. The results are the same if it ignores them.
-//!
-//! ```
-//! use dupsieve_archive::hamming::memory::{prefetch, zeroed};
-//!
-//! let bytes = zeroed(1000);
-//! prefetch(&bytes, 700); // and do something else before reading bytes[700]
-//! assert_eq!(bytes[700], 0);
-//! ```
 
 use std::ptr;
 
@@ -67,17 +59,6 @@ mod tests {
     use super::*;
 
     proptest! {
-        #[test]
-        fn what_is_fetched_ahead_stays_as_it_is(
-            words in prop::collection::vec(any::<u64>(), 0..50),
-            at in 0usize..60,
-        ) {
-            let before = words.clone();
-            prefetch(&words, at);
-            prefetch::<u64>(&words, usize::MAX);
-            prop_assert_eq!(words, before);
-        }
-
         /// Huge pages or none, in part or in whole: as many zeros as were asked for, to be written.
         #[test]
         fn zeroed_memory_is_zero_and_writable(
@@ -90,10 +71,5 @@ mod tests {
             prop_assert!(bytes.iter().all(|&byte| byte == u8::MAX));
             prop_assert!(zeroed(count).iter().all(|&byte| byte == 0));
         }
-    }
-
-    #[test]
-    fn more_than_a_huge_page_is_zero_at_both_ends() {
-        assert!(zeroed(3 * HUGE_BYTES + 8).iter().all(|&byte| byte == 0));
     }
 }

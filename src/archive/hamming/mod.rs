@@ -22,7 +22,5 @@ pub mod memory;
 pub mod multiversion;
 pub mod packed;
 mod within;
-mod words;
 
-pub use within::within;
-pub use words::words;
+pub use within::{within, words};

@@ -9,23 +9,6 @@
 //! Ice Lake (2019), Zen 4 (2022) and their successors count the bits of 32 words of 16 bits with one
 //! instruction. Work that does little else, and work that multiplies in all lanes of vectors, is compiled a third
 //! time, for these ([`counting`]).
-//!
-//! ```
-//! use dupsieve_archive::hamming::multiversion::{Multiversion, widest};
-//!
-//! struct CountOnes<'a>(&'a [u64]);
-//!
-//! impl Multiversion for CountOnes<'_> {
-//!     type Output = u32;
-//!
-//!     #[inline(always)]
-//!     fn run(self) -> u32 {
-//!         self.0.iter().map(|word| word.count_ones()).sum()
-//!     }
-//! }
-//!
-//! assert_eq!(widest(CountOnes(&[0b101, 0b1])), 3);
-//! ```
 
 /// Work compiled once per instruction set. A trait rather than a closure, because closures are not
 /// inlined into `#[target_feature]` functions.
@@ -48,7 +31,6 @@ pub enum Instructions {
 }
 
 impl Instructions {
-    #[must_use]
     pub fn widest() -> Instructions {
         #[cfg(target_arch = "x86_64")]
         if has_ice_lake() {

@@ -1,14 +1,4 @@
 //! Numbers of a few bytes each, one behind the other, compared with another one.
-//!
-//! ```
-//! use dupsieve_archive::hamming::packed::Asked;
-//!
-//! // Two numbers of 3 bytes: 0x112233 and 0x445566. The bytes before them make the first a whole word.
-//! let packed = [0, 0, 0, 0, 0, 0x33, 0x22, 0x11, 0x66, 0x55, 0x44];
-//! let asked = Asked::of(0x445567_u64, 3);
-//! assert!(asked.is_near_any(&packed, 1));
-//! assert!(!asked.is_near_any(&packed, 0));
-//! ```
 
 use crate::fingerprint::Fingerprint;
 

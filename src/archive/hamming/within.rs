@@ -1,4 +1,4 @@
-//! The fingerprints of a slice that are within k bits of another one.
+//! The fingerprints of a slice that are within k bits of another one, and every way to differ in some bits.
 
 use crate::fingerprint::Fingerprint;
 
@@ -19,6 +19,21 @@ pub fn within<F: Fingerprint>(
     }
 }
 
+/// The words of `width` bits in which `weight` bits are set, in ascending order: those of fewer bits come first.
+pub fn words(width: u32, weight: u32) -> impl Iterator<Item = u128> {
+    let first = (weight <= width).then(|| (1_u128 << weight) - 1);
+    let next = move |&word: &u128| {
+        // The lowest run of ones moves its highest bit up by one place. The remaining bits of the
+        // run move to the bottom.
+        let lowest = word & word.wrapping_neg();
+        let carried = word + lowest;
+        let next =
+            (word > 0).then(|| carried | (((word ^ carried) >> 2) >> lowest.trailing_zeros()));
+        next.filter(|word| word >> width == 0)
+    };
+    std::iter::successors(first, next)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -31,21 +46,20 @@ mod tests {
 
     #[test]
     fn a_pair_at_k_is_in_and_one_at_k_plus_1_is_out() {
-        let candidates = [0b0000_u64, 0b0111, 0b1111, u64::MAX];
-        assert_eq!(found(0, &candidates, 3), [(0, 0), (1, 3)]);
-        assert_eq!(found(u64::MAX, &candidates, 0), [(3, 0)]);
-        assert_eq!(found(0, &candidates, 64).len(), 4);
+        let narrow = [0b0000_u64, 0b0111, 0b1111, u64::MAX];
+        assert_eq!(found(0, &narrow, 3), [(0, 0), (1, 3)]);
+        assert_eq!(found(u64::MAX, &narrow, 0), [(3, 0)]);
+        assert_eq!(found(0, &narrow, 64).len(), 4);
+        let wide = [1_u128, 1 << 127, 1 | 1 << 127];
+        assert_eq!(found(0, &wide, 1), [(0, 1), (1, 1)]);
+        assert_eq!(found(u128::MAX, &wide, 127), [(0, 127), (1, 127), (2, 126)]);
     }
 
     #[test]
-    fn both_halves_of_128_bits_count() {
-        let candidates = [1_u128, 1 << 127, 1 | 1 << 127];
-        assert_eq!(found(0, &candidates, 1), [(0, 1), (1, 1)]);
-        assert_eq!(found(u128::MAX, &candidates, 127), [(0, 127), (1, 127), (2, 126)]);
-    }
-
-    #[test]
-    fn no_candidates_no_hits() {
-        assert_eq!(found(7_u64, &[], 64), []);
+    fn words_are_all_of_their_weight() {
+        for (width, weight) in (0..10).flat_map(|width| (0..=10).map(move |it| (width, it))) {
+            let all = (0..1_u128 << width).filter(|word| word.count_ones() == weight);
+            assert!(all.eq(words(width, weight)), "{weight} of {width}");
+        }
     }
 }

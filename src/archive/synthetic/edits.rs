@@ -1,18 +1,5 @@
 //! Edits planted in copies of real pages: what recrawls, mirrors and templates do to a page, each in four
 //! strengths.
-//!
-//! ```
-//! use dupsieve_archive::synthetic::Edit;
-//! use rand::SeedableRng;
-//! use rand_chacha::ChaCha8Rng;
-//!
-//! let page: String = (0..20).map(|day| format!("On day {day} the ship left port. ")).collect();
-//! let other: String = (0..20).map(|year| format!("In year {year} the town was sold. ")).collect();
-//! let mut random = ChaCha8Rng::seed_from_u64(1);
-//! let shorter = Edit::Truncation.plant(2, &page, &other, &mut random).expect("a long page");
-//! assert!(page.starts_with(&shorter));
-//! assert_eq!(Edit::Truncation.plant(2, "Too short.", &other, &mut random), None);
-//! ```
 
 use rand::RngExt;
 use rand::seq::index;
@@ -65,7 +52,6 @@ impl Edit {
     /// numbers, or of its sentences. Boilerplate adds this part to the characters of the page. Of a template
     /// it is the part that stays. Chosen so that the copies spread over all similarities, and so that no copy
     /// that is the same page lacks as much of it as a template does: at most half, against three fifths.
-    #[must_use]
     pub fn shares(self) -> [f64; Edit::STRENGTHS] {
         match self {
             Edit::Typo => [0.001, 0.005, 0.02, 0.05],
@@ -81,7 +67,6 @@ impl Edit {
 
     /// A copy of `text` with this edit, of a strength from 0 to 3. `other` is the other page that text is
     /// taken from. None if one of the pages is too short, or if the copy came out the same.
-    #[must_use]
     pub fn plant(
         self,
         strength: usize,

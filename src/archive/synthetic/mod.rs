@@ -11,25 +11,6 @@
 //!
 //! Everything follows from a seed: the same numbers give the same bytes on every machine. Imports
 //! `store` and what `store` imports. Start with [`generate()`].
-//!
-//! ```
-//! use dupsieve_archive::store::{IdKind, SegmentOptions};
-//! use dupsieve_archive::synthetic::{Planted, SegmentSpec, generate, plant};
-//! # let folder = tempfile::tempdir().unwrap();
-//! # let [first, second] = ["first.seg", "second.seg"].map(|name| folder.path().join(name));
-//!
-//! let mut options = SegmentOptions::default();
-//! options.ids = IdKind::Numbers;
-//! let spec = SegmentSpec { seed: 1, count: 1000, density: 1000, options, urls: false };
-//! let (store, _) = generate::<u64>(&first, &spec, &[], "a store")?;
-//!
-//! // A batch of 1000 fingerprints, 10 of them at distance 3 from a row of the store.
-//! let planted: Vec<Planted<u64>> = plant(&store, 10, 3, 2)?;
-//! let spec = SegmentSpec { seed: 3, ..spec };
-//! let (batch, rows) = generate(&second, &spec, &planted, "a batch")?;
-//! assert_eq!((batch.rows(), rows.len()), (1000, 10));
-//! # Ok::<(), dupsieve_base::Error>(())
-//! ```
 
 mod documents;
 mod edits;
