@@ -27,6 +27,10 @@ pub mod object_storage;
 
 pub mod output;
 
+#[cfg(feature = "object-store")]
+pub mod mount;
+#[cfg(not(feature = "object-store"))]
+#[path = "mount/absent.rs"]
 pub mod mount;
 
 pub mod frames;

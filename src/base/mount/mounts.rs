@@ -7,7 +7,7 @@ use super::cache::{KEPT, remove_unused};
 use super::head::Head;
 use super::mount::Mount;
 use super::tree::{Listed, Tree, nearest};
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::object_storage::Address;
 use crate::parallel::lock;
 
@@ -62,9 +62,7 @@ impl Mounts {
                 Mount::new(root, tree, (before, draft), &self.cache)?
             }
         };
-        let place = mount.place_of(&wanted).ok_or_else(|| {
-            Error::new(Kind::Internal, "an address was mounted and is not there").at(wanted)
-        })?;
+        let place = mount.place_of(&wanted).expect("the address is in what was mounted for it");
         mount.make_known();
         mounts.push(mount);
         Ok(place)

@@ -10,7 +10,7 @@ use crate::output::Sum;
 use crate::parallel::in_parallel;
 
 use super::files::{self, Names, States};
-use super::head::{ATTEMPT, HEAD, Head, Held};
+use super::head::{ATTEMPT, DRAFT, HEAD, Head, Held};
 use super::pull::AT_ONCE;
 use super::tree::{Listed, Tree};
 
@@ -67,7 +67,7 @@ pub(super) fn push_draft(
     found.check(folder)?;
     let Found { head, states, .. } = found;
     if is_new {
-        tree.note_draft(&head)?;
+        tree.objects.put(DRAFT, head.to_bytes())?;
     }
     *known = states;
     Ok(is_new.then_some(head))

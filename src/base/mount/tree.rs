@@ -47,11 +47,6 @@ impl Tree {
         Ok(found.filter(|head| head.comes_after(before.map(|it| &it.head))))
     }
 
-    /// Notes what this run has written so far, for a run after it, should this one die.
-    pub(super) fn note_draft(&self, head: &Head) -> Result<()> {
-        self.objects.put(DRAFT, head.to_bytes())
-    }
-
     fn list_at(&self, name: &str) -> Result<Option<Listed>> {
         let Some((bytes, tag)) = self.objects.get(name, MAX_HEAD_BYTES)? else { return Ok(None) };
         let head =
