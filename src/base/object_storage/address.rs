@@ -25,23 +25,13 @@ pub(super) enum Scheme {
 }
 
 /// A place in an object store: a bucket, and the key of an object or the beginning of keys.
-///
-/// ```
-/// use std::path::Path;
-/// use dupsieve_base::object_storage::Address;
-///
-/// let address = Address::of(Path::new("s3://crawl/2026-11-20/"))?.unwrap();
-/// assert_eq!((address.key(), address.to_string()), ("2026-11-20", "s3://crawl/2026-11-20".to_owned()));
-/// assert!(Address::of(Path::new("crawl/2026-11-20"))?.is_none());
-/// # Ok::<(), dupsieve_base::Error>(())
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    scheme: Scheme,
-    bucket: String,
+    pub(super) scheme: Scheme,
+    pub(super) bucket: String,
     key: String,
     /// With its question mark; only of a server of files. It may be a signature.
-    query: String,
+    pub(super) query: String,
 }
 
 impl Address {
@@ -115,23 +105,8 @@ impl Address {
     }
 
     #[cfg(feature = "object-store")]
-    pub(super) fn scheme(&self) -> Scheme {
-        self.scheme
-    }
-
-    #[cfg(feature = "object-store")]
-    pub(super) fn bucket(&self) -> &str {
-        &self.bucket
-    }
-
-    #[cfg(feature = "object-store")]
     pub(crate) fn with_secrets(&self) -> String {
         format!("{}/{}{}", self.bucket, self.key, self.query)
-    }
-
-    #[cfg(feature = "object-store")]
-    pub(super) fn query(&self) -> &str {
-        &self.query
     }
 
     /// A word of a text without what may be a secret: the user and the password of an address, and its query, which may be a

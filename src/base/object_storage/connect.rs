@@ -68,14 +68,14 @@ macro_rules! built {
 /// the machine.
 pub(super) fn connect(address: &Address) -> Result<Connection> {
     runtime()?;
-    let (bucket, retry) = (address.bucket(), retry()?);
-    let connected = match address.scheme() {
+    let (bucket, retry) = (&*address.bucket, retry()?);
+    let connected = match address.scheme {
         Scheme::S3 => built!(AmazonS3Builder, S3Key, bucket, retry),
         Scheme::Google => built!(GoogleCloudStorageBuilder, GoogleConfigKey, bucket, retry),
         Scheme::Azure => built!(MicrosoftAzureBuilder, AzureConfigKey, bucket, retry),
         Scheme::Http => {
             let start = HttpBuilder::new()
-                .with_url(format!("{bucket}{}", address.query()))
+                .with_url(format!("{bucket}{}", address.query))
                 .with_client_options(ClientOptions::new().with_allow_http(true))
                 .with_http_connector(Counted)
                 .with_retry(retry);
@@ -93,7 +93,7 @@ pub(super) async fn look(
     key: &Key,
     address: &Address,
 ) -> object_store::Result<ObjectMeta> {
-    match address.query() {
+    match &*address.query {
         "" => store.head(key).await,
         _ => match store.get_opts(key, GetOptions::new().with_range(Some(0..1))).await {
             // An object without bytes has no first one.

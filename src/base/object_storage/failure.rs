@@ -77,7 +77,7 @@ pub(super) fn failure(cause: &Cause, address: &Address) -> Error {
 }
 
 fn allowing_http(address: &Address) -> &'static str {
-    match address.scheme() {
+    match address.scheme {
         Scheme::Google => "give an endpoint with https, or set GOOGLE_ALLOW_HTTP=true",
         Scheme::Azure => "give an endpoint with https, or set AZURE_ALLOW_HTTP=true",
         Scheme::S3 | Scheme::Http => "give an endpoint with https, or set AWS_ALLOW_HTTP=true",

@@ -2,8 +2,8 @@
 //!
 //! - `address`: what names such a place. Always there, so that a build without object stores can say what it lacks.
 //! - `objects`: a client for the objects below an address; `listing`: all of them; `reader`: one of them as a file; `read_ahead`: several of them, one
-//!   after the other. `connect`, `failure`, `again`:
-//!   connections, what it means when they fail, and what is asked for again. The protocols are those of the crate `object_store`.
+//!   after the other. `connect`, `failure`:
+//!   connections, and what it means when they fail. The protocols are those of the crate `object_store`.
 //! - `bill`: what was asked for, as `counted` counts it.
 //! - `text`: small text files, whole.
 //! - `absent`: in place of these in a build without object stores.
@@ -14,8 +14,6 @@
 #[cfg(not(feature = "object-store"))]
 mod absent;
 mod address;
-#[cfg(feature = "object-store")]
-mod again;
 mod bill;
 #[cfg(feature = "object-store")]
 mod connect;

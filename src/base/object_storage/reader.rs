@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use object_store::path::Path as Key;
@@ -12,8 +13,7 @@ use object_store::{Error as Cause, GetOptions, ObjectMeta, ObjectStore};
 use tokio::task::JoinHandle;
 
 use super::address::{Address, Scheme};
-use super::again::again;
-use super::connect::{look, runtime};
+use super::connect::{look, patience, runtime};
 use super::failure::failure;
 use super::remote::Remote;
 use crate::error::{Error, Kind, Result};
@@ -27,6 +27,10 @@ const MOST_KEPT_BYTES: usize = 64 << 20;
 static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 const MOST_EXPECTED: usize = 512;
+
+const TRIES: u32 = 4;
+
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// An object, opened for reading. If it is replaced meanwhile, reading it fails.
 #[derive(Clone)]
@@ -58,7 +62,7 @@ impl ObjectFile {
         e_tag: Option<String>,
     ) -> ObjectFile {
         // Azure lists them without the quotes that a condition needs.
-        let quoted = |tag: String| match address.scheme() == Scheme::Azure && !tag.contains('"') {
+        let quoted = |tag: String| match address.scheme == Scheme::Azure && !tag.contains('"') {
             true => format!("\"{tag}\""),
             false => tag,
         };
@@ -194,6 +198,22 @@ impl Opened {
     }
 }
 
+/// Asks again when an answer broke off or had the wrong length: the client has repeated each request already, with patience. Ends when
+/// it succeeds, or fails with what the server has decided, or has asked often enough or for so long that the patience is over.
+async fn again<T, F: Future<Output = Result<T>>>(ask: impl Fn() -> F) -> Result<T> {
+    let (mut pause, began, patience) = (PAUSE, Instant::now(), patience()?);
+    for _ in 1..TRIES {
+        match ask().await {
+            Err(error) if error.kind() == Kind::Io && began.elapsed() < patience => {
+                tokio::time::sleep(pause).await;
+            }
+            done => return done,
+        }
+        pause *= 2;
+    }
+    ask().await
+}
+
 impl Remote for ObjectFile {
     fn bytes(&self) -> u64 {
         self.0.bytes
@@ -224,6 +244,7 @@ impl Remote for ObjectFile {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::path::Path;
 
     use object_store::memory::InMemory;
@@ -255,5 +276,25 @@ mod tests {
             file.expect(start..start + 1);
             assert!(waiting() <= MOST_EXPECTED);
         }
+    }
+
+    fn asked(kind: Kind, failures: u32) -> (u32, Result<u32>) {
+        let tries = Cell::new(0);
+        let ask = || async {
+            tries.set(tries.get() + 1);
+            let failed = tries.get() <= failures;
+            if failed { Err(Error::new(kind, "no")) } else { Ok(tries.get()) }
+        };
+        let got = runtime().unwrap().block_on(again(ask));
+        (tries.get(), got)
+    }
+
+    #[test]
+    fn only_what_may_pass_is_asked_for_again() {
+        assert_eq!(asked(Kind::Io, 0), (1, Ok(1)));
+        assert_eq!(asked(Kind::Io, 2), (3, Ok(3)));
+        assert_eq!(asked(Kind::Io, 9).0, TRIES);
+        assert_eq!(asked(Kind::Permission, 1).0, 1);
+        assert_eq!(asked(Kind::Temporary, 1).0, 1);
     }
 }
