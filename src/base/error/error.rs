@@ -391,20 +391,17 @@ impl std::error::Error for Error {
     }
 }
 
+const EXCERPT_CHARACTERS: usize = 48;
+
 /// Shows the beginning of a value from outside, quoted and escaped, so that a message stays one short
 /// line whatever the value is.
 #[derive(Clone, Copy, Debug)]
 pub struct Excerpt<'a>(pub &'a str);
 
-impl Excerpt<'_> {
-    /// The characters of a value that are shown.
-    pub const CHARACTERS: usize = 48;
-}
-
 impl fmt::Display for Excerpt<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.0.escape_debug();
-        let shown: String = rest.by_ref().take(Excerpt::CHARACTERS).collect();
+        let shown: String = rest.by_ref().take(EXCERPT_CHARACTERS).collect();
         let more = if rest.next().is_some() { "..." } else { "" };
         write!(f, "\"{shown}{more}\"")
     }

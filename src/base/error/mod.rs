@@ -11,8 +11,7 @@ mod error;
 mod named;
 mod naming;
 
-pub use error::Excerpt;
-pub use error::{At, Error, Kind, Remedy, Result};
+pub use error::{At, Error, Excerpt, Kind, Remedy, Result};
 pub use named::{as_text, by_name, named};
 #[cfg(feature = "object-store")]
 pub(crate) use naming::GivenName;

@@ -15,12 +15,6 @@ pub enum Values {
     Day,
 }
 
-impl Values {
-    pub(super) fn are_text(self) -> bool {
-        matches!(self, Values::Text | Values::Names | Values::Day)
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultColumn {
     pub name: &'static str,

@@ -18,7 +18,7 @@ pub(super) fn write_object(row: &str, columns: &[ResultColumn], objects: &mut Ve
         objects.push(b':');
         match (texts.next().unwrap_or_default(), column.values) {
             ("", _) if column.is_optional => objects.extend(b"null"),
-            (text, values) if values.are_text() => write_text(text, objects),
+            (text, Values::Text | Values::Names | Values::Day) => write_text(text, objects),
             (text, Values::Change) => objects.extend(text.trim_start_matches('+').bytes()),
             (number, _) => objects.extend(number.bytes()),
         }

@@ -12,7 +12,7 @@ pub(crate) struct Lines {
     path: PathBuf,
     lines: BufReader<File>,
     line: Vec<u8>,
-    number: u64,
+    pub(crate) number: u64,
 }
 
 impl Lines {
@@ -32,10 +32,6 @@ impl Lines {
             Some(Ok(line)) => Ok(Some(line)),
             _ => Err(wrong(&self.path, self.number, "not a complete line of UTF-8")),
         }
-    }
-
-    pub(crate) fn number(&self) -> u64 {
-        self.number
     }
 
     pub(crate) fn wrong(&self, what: &str) -> Error {

@@ -14,7 +14,7 @@
 //! | empty | nothing | `null` | null |
 //!
 //! - `format`: the formats, by name. `column`: the columns of a table.
-//! - `writer`: rows to a stream; `file`: rows to a file of an output. `reader`: any format read back.
+//! - `writer`: rows to a stream, or to a file of an output. `reader`: any format read back.
 //! - `lines`: the lines of a list or a TSV. `json_lines`, `parquet`: the other two formats. `days`: days as numbers.
 //!
 //! Imports `output` and what stands before it. Start with [`ResultWriter`].
@@ -33,7 +33,6 @@
 mod column;
 #[cfg(feature = "parquet")]
 mod days;
-mod file;
 mod format;
 mod json_lines;
 mod lines;
@@ -45,9 +44,8 @@ mod tests;
 mod writer;
 
 pub use column::{ResultColumn, Sorted, Values};
-pub use file::ResultFile;
 pub use format::ResultFormat;
 #[cfg(feature = "parquet")]
 pub use parquet::{CREATED_BY, Gaps, ParquetFile, RowGroup, trying, unwritten, values_of};
 pub use reader::ResultReader;
-pub use writer::ResultWriter;
+pub use writer::{ResultFile, ResultWriter};

@@ -11,9 +11,8 @@ use crate::error::{Error, Kind, Named, Result};
 
 pub struct ResultReader {
     path: PathBuf,
-    columns: Vec<String>,
-    /// Whether the columns are known. JSON Lines without a row do not tell them.
-    knows_columns: bool,
+    /// None if the table does not tell them, as JSON Lines without a row.
+    columns: Option<Vec<String>>,
     rows: Rows,
     number: u64,
 }
@@ -49,29 +48,30 @@ impl ResultReader {
     pub fn open(path: &Path) -> Result<ResultReader> {
         let format = ResultFormat::of_path(path);
         format.check().map_err(|error| error.at(path))?;
-        let (columns, knows_columns, rows) = match format {
+        let (columns, rows) = match format {
             ResultFormat::JsonLines => {
                 let rows = JsonLines::open(path.to_path_buf())?;
-                (rows.columns.clone(), !rows.columns.is_empty(), Rows::JsonLines(rows))
+                let columns = Some(rows.columns.clone()).filter(|it| !it.is_empty());
+                (columns, Rows::JsonLines(rows))
             }
             #[cfg(feature = "parquet")]
             ResultFormat::Parquet => {
                 let rows = ParquetReader::open(path)?;
-                (rows.names(), true, Rows::Parquet(Box::new(rows)))
+                (Some(rows.names()), Rows::Parquet(Box::new(rows)))
             }
             _ => {
                 let mut lines = Lines::open(path.to_path_buf())?;
                 let header = lines.next()?.unwrap_or_default();
                 let columns = header.split('\t').map(str::to_owned).collect();
-                (columns, true, Rows::Tsv(lines))
+                (Some(columns), Rows::Tsv(lines))
             }
         };
-        Ok(ResultReader { path: path.to_path_buf(), columns, knows_columns, rows, number: 0 })
+        Ok(ResultReader { path: path.to_path_buf(), columns, rows, number: 0 })
     }
 
     /// The names of the columns; none if the table does not tell them, and then it has no row.
     pub fn columns(&self) -> Option<&[String]> {
-        self.knows_columns.then_some(&self.columns)
+        self.columns.as_deref()
     }
 
     pub fn expect_columns<'a>(&self, expected: impl IntoIterator<Item = &'a str>) -> Result<()> {
@@ -97,10 +97,8 @@ impl ResultReader {
     /// The number of the row that was read last: its line, or in Parquet its row from 1.
     pub fn number(&self) -> u64 {
         match &self.rows {
-            Rows::Tsv(lines) => lines.number(),
-            Rows::JsonLines(_) => self.number.max(1),
-            #[cfg(feature = "parquet")]
-            Rows::Parquet(_) => self.number.max(1),
+            Rows::Tsv(lines) => lines.number,
+            _ => self.number.max(1),
         }
     }
 

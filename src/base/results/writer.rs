@@ -1,4 +1,4 @@
-//! Rows to a stream, in any format.
+//! Rows to a stream or to a file of an output, in any format.
 
 use std::fmt::{self, Write as _};
 use std::io::Write;
@@ -10,6 +10,7 @@ use super::json_lines::write_object;
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetWriter;
 use crate::error::{At, Result};
+use crate::output::{OutputFile, Staging, Sum};
 
 pub struct ResultWriter<W: Write + Send> {
     path: PathBuf,
@@ -88,5 +89,38 @@ impl<W: Write + Send> ResultWriter<W> {
             #[cfg(feature = "parquet")]
             Encoder::Parquet(writer) => writer.finish().map_err(|error| error.at(&self.path)),
         }
+    }
+}
+
+/// A table in a file of an output.
+pub struct ResultFile {
+    name: String,
+    writer: ResultWriter<OutputFile>,
+}
+
+impl ResultFile {
+    pub fn create(
+        staging: &Staging,
+        format: ResultFormat,
+        table: &str,
+        columns: &[ResultColumn],
+    ) -> Result<ResultFile> {
+        let name = format.file_name(table);
+        let path = staging.folder().join(&name);
+        let writer = ResultWriter::new(staging.create(&name)?, &path, format, columns)?;
+        Ok(ResultFile { name, writer })
+    }
+
+    /// Writes rows: lines with their ends, each the texts of its columns with tabs between them.
+    pub fn rows(&mut self, lines: &str) -> Result<()> {
+        self.writer.rows(lines)
+    }
+
+    pub fn row(&mut self, texts: fmt::Arguments<'_>) -> Result<()> {
+        self.writer.row(texts)
+    }
+
+    pub fn finish(self) -> Result<(String, Sum)> {
+        Ok((self.name, self.writer.finish()?.finish()?))
     }
 }

@@ -34,17 +34,8 @@ pub(in crate::results) struct ParquetReader {
 
 struct ColumnPlace {
     name: String,
-    meaning: Meaning,
+    converted: ConvertedType,
     present: i16,
-}
-
-#[derive(Clone, Copy)]
-enum Meaning {
-    Text,
-    Number,
-    Change,
-    Day,
-    Share,
 }
 
 impl ParquetReader {
@@ -122,18 +113,17 @@ impl ParquetReader {
 
 impl ColumnPlace {
     fn of(column: &ColumnDescriptor) -> Option<ColumnPlace> {
-        let meaning = match (column.physical_type(), column.converted_type()) {
-            (Type::BYTE_ARRAY, _) => Meaning::Text,
-            (Type::INT32, ConvertedType::DATE) => Meaning::Day,
-            (Type::INT32, ConvertedType::INT_8) => Meaning::Change,
-            (Type::INT32 | Type::INT64, ConvertedType::NONE) => Meaning::Number,
-            (Type::INT32, ConvertedType::UINT_8) => Meaning::Number,
-            (Type::DOUBLE, _) => Meaning::Share,
-            _ => return None,
-        };
+        let converted = column.converted_type();
+        let is_ours = matches!(
+            (column.physical_type(), converted),
+            (Type::BYTE_ARRAY | Type::DOUBLE, _)
+                | (Type::INT32 | Type::INT64, ConvertedType::NONE)
+                | (Type::INT32, ConvertedType::DATE | ConvertedType::INT_8 | ConvertedType::UINT_8)
+        );
         let name = column.path().string();
         let present = column.max_def_level();
-        (column.max_rep_level() == 0).then_some(ColumnPlace { name, meaning, present })
+        let is_table = is_ours && column.max_rep_level() == 0;
+        is_table.then_some(ColumnPlace { name, converted, present })
     }
 
     fn texts(
@@ -142,7 +132,7 @@ impl ColumnPlace {
         rows: usize,
     ) -> Result<Vec<Option<String>>, ParquetError> {
         let general = |what: &str| ParquetError::General(what.to_owned());
-        let &ColumnPlace { meaning, present, .. } = self;
+        let &ColumnPlace { converted, present, .. } = self;
         let texts = match reader {
             ColumnReader::ByteArrayColumnReader(reader) => {
                 values_of(reader, rows, present, |bytes| {
@@ -151,9 +141,9 @@ impl ColumnPlace {
                 })
             }
             ColumnReader::Int32ColumnReader(reader) => {
-                values_of(reader, rows, present, |number| match meaning {
-                    Meaning::Day => day_of(number),
-                    Meaning::Change => Some(format!("{number:+}")),
+                values_of(reader, rows, present, |number| match converted {
+                    ConvertedType::DATE => day_of(number),
+                    ConvertedType::INT_8 => Some(format!("{number:+}")),
                     _ => Some(number.to_string()),
                 })
             }

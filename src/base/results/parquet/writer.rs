@@ -8,9 +8,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::SortingColumn;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::file::writer::{
-    SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter,
-};
+use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 
 use super::column_values::{ColumnValues, schema};
@@ -83,19 +81,13 @@ impl<W: Write + Send> ParquetWriter<W> {
         let mut group = self.writer.next_row_group()?;
         for (column, held) in self.columns.iter().zip(&mut self.held) {
             progress::tick(Activity::Writing);
-            let mut out = next_column(&mut group)?;
+            let lacking = || ParquetError::General("the schema lacks a column".to_owned());
+            let mut out = group.next_column()?.ok_or_else(lacking)?;
             held.write(column, &mut out)?;
             out.close()?;
         }
         group.close().map(drop)
     }
-}
-
-fn next_column<'a, W: Write + Send>(
-    group: &'a mut SerializedRowGroupWriter<'_, W>,
-) -> Result<SerializedColumnWriter<'a>, ParquetError> {
-    let column = group.next_column()?;
-    column.ok_or_else(|| ParquetError::General("the schema lacks a column".to_owned()))
 }
 
 fn properties(columns: &[ResultColumn]) -> Result<WriterProperties, ParquetError> {
