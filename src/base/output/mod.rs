@@ -38,11 +38,11 @@ mod staging;
 pub use direct::{PAGE, forget, is_cached, margin, open_direct, will_need};
 pub use disk::{check_free_space, remove_if_there, sync_folder};
 pub use lock::{Fence, Lock, Locks};
-pub use new_file::NewFile;
-pub use new_file::{UNFINISHED, write_file};
-pub use output_file::copy_hashed;
-pub use output_file::{ListFile, Listed, OutputFile, QUARANTINE, REPEATED, Sum};
+pub use new_file::{NewFile, UNFINISHED, write_file};
+pub use output_file::{ListFile, Listed, OutputFile, QUARANTINE, REPEATED, Sum, copy_hashed};
 pub use packed_file::{PackedFile, PackedUnit, Packing, STDOUT};
-pub use paths::{FileId, entries_in, has_magic, resume_folder};
-pub use paths::{beside, foreign, is_same_file, parent_of, resolved};
+pub use paths::{
+    FileId, beside, entries_in, files_in, foreign, has_magic, is_same_file, parent_of, resolved,
+    resume_folder,
+};
 pub use staging::{SUCCESS, Staging, publish_folder, remove_leftovers};

@@ -150,14 +150,10 @@ impl PackedFile {
 
     pub fn record(&mut self, record: &[u8]) -> Result<()> {
         self.content.get_or_insert_with(|| ContentKind::of(record));
-        self.pack(record)
+        self.pack(record).at(&self.path)
     }
 
-    fn pack(&mut self, record: &[u8]) -> Result<()> {
-        self.try_pack(record).at(&self.path)
-    }
-
-    fn try_pack(&mut self, record: &[u8]) -> io::Result<()> {
+    fn pack(&mut self, record: &[u8]) -> io::Result<()> {
         match &mut self.packer {
             Packer::Plain(file) => file.write_all(record),
             Packer::Gzip(file) => file.write_all(record),
@@ -178,7 +174,7 @@ impl PackedFile {
     pub fn finish(mut self, overwrite: bool) -> Result<bool> {
         if self.content.is_none() {
             // No bytes at all are no compressed file; a member or frame of nothing is one.
-            self.pack(&[])?;
+            self.pack(&[]).at(&self.path)?;
         }
         let PackedFile { path, packer, content } = self;
         let file = match packer {
@@ -216,7 +212,7 @@ impl PackedFile {
 impl Write for PackedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.content.get_or_insert_with(|| ContentKind::of(bytes));
-        self.try_pack(bytes).map(|()| bytes.len())
+        self.pack(bytes).map(|()| bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -50,6 +50,21 @@ pub fn entries_in(folder: &Path) -> Result<Vec<DirEntry>> {
     }
 }
 
+/// The files in a folder whose names `are_ours`; none if there is no folder. What another run removes meanwhile may be left out.
+pub fn files_in(folder: &Path, are_ours: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
+    let mut entries = entries_in(folder)?;
+    entries.retain(|entry| entry.file_name().to_str().is_some_and(&are_ours));
+    let mut paths = Vec::new();
+    for entry in entries {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => {}
+            Err(gone) if gone.kind() == io::ErrorKind::NotFound => {}
+            kind => kind.at(entry.path()).map(|_| paths.push(entry.path()))?,
+        }
+    }
+    Ok(paths)
+}
+
 pub(super) const RANDOM: usize = 6;
 
 /// What has a name beside `target` that is `prefix` and [`RANDOM`] characters: what attempts that died have left.

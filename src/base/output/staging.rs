@@ -215,20 +215,6 @@ mod tests {
     }
 
     #[test]
-    fn an_output_is_absent_until_it_is_whole() {
-        let home = tempfile::tempdir().unwrap();
-        let target = home.path().join("out");
-        let staging = staging(&target);
-        let mut file = staging.create("a.txt").unwrap();
-        file.write(|out| out.write_all(b"hello")).unwrap();
-        assert_eq!(file.finish().unwrap().bytes, 5);
-        assert!(!target.exists());
-        staging.commit().unwrap();
-        assert_eq!(names(&target), [SUCCESS, "a.txt"]);
-        assert_eq!(names(home.path()), ["out"]);
-    }
-
-    #[test]
     fn a_folder_is_replaced_where_the_two_cannot_be_exchanged() {
         let home = tempfile::tempdir().unwrap();
         let [folder, target] = ["new", "out"].map(|name| home.path().join(name));
