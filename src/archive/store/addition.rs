@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::document::IdList;
 use crate::error::{At, Error, Kind, Result};
@@ -19,7 +19,6 @@ use super::folder::Store;
 use super::id_filter::{Reduction, digest_of};
 use super::id_search::find_on_all_cores;
 use super::manifest::{Entry, Manifest, SEGMENTS};
-use super::new_day::{Entering, NewDay};
 use super::removals::Removals;
 use super::replacements::Replacements;
 use super::row_sets::RowSet;
@@ -28,6 +27,31 @@ use super::version::Version;
 
 /// How many bytes of a segment that is elsewhere are read at once.
 const SLAB: u64 = 8 << 20;
+
+#[derive(Clone, Copy, Debug)]
+pub struct NewDay<'a> {
+    pub segment: &'a Path,
+    pub day: Day,
+    /// A file with the ids of the pages that enter, one a line; all enter without it.
+    pub only: Option<&'a Path>,
+    /// The pages of the store that these replace, and the slack of pages; without it none are replaced, and no slack is known.
+    pub replaces: Option<&'a Replacements>,
+}
+
+/// Which pages of a segment enter a store, and which pages of the store they replace, as [`NewDay`] has them; by default all enter, and
+/// none is replaced.
+#[derive(Clone, Debug, Default)]
+pub struct Entering {
+    pub only: Option<PathBuf>,
+    pub replaces: Option<Replacements>,
+}
+
+impl NewDay<'_> {
+    /// All pages of `segment` as `day`, which replace none.
+    pub fn whole(segment: &Path, day: Day) -> NewDay<'_> {
+        NewDay { segment, day, only: None, replaces: None }
+    }
+}
 
 #[derive(Clone, Debug)]
 pub enum Added {
@@ -195,7 +219,7 @@ impl Store {
         }
         expect_unexpired(self.path(), current, day)?;
         self.expect_recipe(current, &segment)?;
-        if segment.has_days() {
+        if segment.days().is_some() {
             return Err(Error::new(
                 Kind::BadData,
                 "a segment of several days cannot be added as one day",

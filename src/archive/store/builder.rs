@@ -1,7 +1,7 @@
 //! Builds a segment from documents in any order. Of documents with the same id only the first is
 //! taken. The rest is sorted as segments are. Both sorts use the disk when memory is full.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use super::{Details, Lists, RecordCounts, Row, Segment, SegmentOptions, SegmentW
 use crate::document::{Occurrence, Position};
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width};
-use crate::output::{self, Fence, Lock};
+use crate::output::{self, Lock};
 use crate::runs::{Record, SortedRecords, Sorter};
 
 /// A document with its fingerprint, on its way into a segment: ordered by id, then by position.
@@ -42,9 +42,10 @@ impl Record for FingerprintedDocument {
     }
 }
 
+/// The documents without a fingerprint come first, in the order of their ids.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct SegmentRow {
-    fingerprint: u128,
+    fingerprint: Option<u128>,
     id: String,
     details: Details,
 }
@@ -57,7 +58,9 @@ impl Record for SegmentRow {
 
 /// A segment that is being built: its documents, each id once.
 pub struct SegmentBuilder {
-    segment: Box<dyn AnyWidth>,
+    path: PathBuf,
+    width: Width,
+    options: SegmentOptions,
     entries: Sorter<SegmentRow>,
     counts: RecordCounts,
 }
@@ -76,13 +79,10 @@ impl SegmentBuilder {
         memory_bytes: usize,
         repeated: &mut dyn FnMut(&str, Occurrence, Occurrence) -> Result<()>,
     ) -> Result<SegmentBuilder> {
-        let segment: Box<dyn AnyWidth> = match width {
-            Width::W64 => Box::new(SegmentWriter::<u64>::create(path, options)?),
-            Width::W128 => Box::new(SegmentWriter::<u128>::create(path, options)?),
-        };
         let entries = Sorter::new(output::parent_of(path), memory_bytes);
+        let path = path.to_path_buf();
+        let mut builder = SegmentBuilder { path, width, options, entries, counts };
         let mut last: Option<(String, Occurrence)> = None;
-        let mut builder = SegmentBuilder { segment, entries, counts };
         for document in documents {
             let document = document?;
             let place = Occurrence { position: document.position, content: document.content };
@@ -94,70 +94,46 @@ impl SegmentBuilder {
                 continue;
             }
             last = Some((document.id.clone(), place));
-            builder.take(document)?;
+            let FingerprintedDocument { id, fingerprint, details, .. } = document;
+            builder.entries.push(SegmentRow { fingerprint, id, details })?;
         }
         Ok(builder)
     }
 
-    fn take(&mut self, document: FingerprintedDocument) -> Result<()> {
-        let FingerprintedDocument { id, fingerprint, details, .. } = document;
-        let Some(fingerprint) = fingerprint else {
-            self.counts.empty += 1;
-            return self.segment.push_empty(&id);
-        };
-        self.entries.push(SegmentRow { fingerprint, id, details })
+    pub fn write(self, identity: &str, lists: Lists, lock: &Lock) -> Result<Segment> {
+        match self.width {
+            Width::W64 => self.write_rows::<u64>(identity, lists, lock),
+            Width::W128 => self.write_rows::<u128>(identity, lists, lock),
+        }
     }
 
-    pub fn write(self, identity: &str, lists: Lists, lock: &Lock) -> Result<Segment> {
-        let SegmentBuilder { mut segment, entries, mut counts } = self;
+    fn write_rows<F: Fingerprint>(
+        self,
+        identity: &str,
+        lists: Lists,
+        lock: &Lock,
+    ) -> Result<Segment> {
+        let SegmentBuilder { path, options, entries, mut counts, .. } = self;
+        let mut segment = SegmentWriter::<F>::create(path, options)?;
         segment.fenced(lock.fence());
         for entry in entries.sorted()? {
             let SegmentRow { fingerprint, id, details } = &entry?;
-            segment.push(&Row { details, ..Row::new(*fingerprint, id) })?;
-            counts.fingerprinted += 1;
+            match fingerprint {
+                Some(bits) => {
+                    segment.push(&Row { details, ..Row::new(F::from_u128(*bits), id) })?;
+                    counts.fingerprinted += 1;
+                }
+                None => {
+                    segment.push_empty(id)?;
+                    counts.empty += 1;
+                }
+            }
         }
         if !counts.add_up() {
             return Err(Error::new(Kind::Internal, "records were lost")
                 .expected(counts.read)
                 .found(counts.accounted_for()));
         }
-        segment.finish(counts, identity, lists)
-    }
-}
-
-/// A segment writer of either width. With it the builder need not be generic, and the code of both
-/// widths is compiled once, here.
-trait AnyWidth {
-    fn fenced(&mut self, fence: &Fence);
-    fn push(&mut self, row: &Row<'_, u128>) -> Result<()>;
-    fn push_empty(&mut self, id: &str) -> Result<()>;
-    fn finish(
-        self: Box<Self>,
-        counts: RecordCounts,
-        identity: &str,
-        lists: Lists,
-    ) -> Result<Segment>;
-}
-
-impl<F: Fingerprint> AnyWidth for SegmentWriter<F> {
-    fn fenced(&mut self, fence: &Fence) {
-        SegmentWriter::fenced(self, fence);
-    }
-
-    fn push(&mut self, row: &Row<'_, u128>) -> Result<()> {
-        SegmentWriter::push(self, &row.with(F::from_u128(row.fingerprint)))
-    }
-
-    fn push_empty(&mut self, id: &str) -> Result<()> {
-        SegmentWriter::push_empty(self, id)
-    }
-
-    fn finish(
-        self: Box<Self>,
-        counts: RecordCounts,
-        identity: &str,
-        lists: Lists,
-    ) -> Result<Segment> {
-        self.finish_with(counts, identity, lists)
+        segment.finish_with(counts, identity, lists)
     }
 }

@@ -14,6 +14,7 @@ use super::file_record::FileRecord;
 use super::folder::Store;
 use super::manifest::{COMPACTED, SEGMENTS};
 use super::merge::{Target, merge};
+use super::row_sets::RowSets;
 use super::segment::Codec;
 use super::tiers;
 use super::version::Version;
@@ -68,7 +69,7 @@ impl Store {
         let segments = self.path().join(SEGMENTS);
         let records = current.files().into_iter().filter(|it| merger.takes(&it.file));
         let parts = records
-            .map(|record| current.date(record.open(&segments)?, &record))
+            .map(|record| current.date(record.open(self.path())?, &record))
             .collect::<Result<Vec<Dated>>>()?;
         check_free_space(self.path(), parts.iter().map(|part| part.segment().bytes()).sum())?;
         let file = merged_name(merger.prefix, current.number() + 1);
@@ -83,8 +84,8 @@ impl Store {
         for (day, count) in merger.files.iter().flat_map(|file| current.gone_of(file)) {
             *left_out.entry(day).or_default() += count;
         }
-        let next = current.manifest().merging(&merger.files, &left_out, &merged, file);
-        self.commit(self.with_replaced(next, current.replaced().clone(), lock)?, lock)
+        let next = current.manifest.merging(&merger.files, &left_out, &merged, file);
+        self.commit(self.with_replaced(next, RowSets::clone(&current.replaced), lock)?, lock)
     }
 }
 
@@ -95,7 +96,7 @@ impl Version {
     /// before a hidden row has paid for it.
     pub fn due(&self) -> Option<Merger> {
         let mut records = self.files();
-        let weights: Vec<u128> = records.iter().map(FileRecord::weight).collect();
+        let weights: Vec<u128> = records.iter().map(|record| record.weight).collect();
         let due = tiers::due(&weights);
         let mut at = 0..;
         records.retain(|_| at.next().is_some_and(|at| due.binary_search(&at).is_ok()));
@@ -106,9 +107,9 @@ impl Version {
     }
 
     fn is_mostly_hidden(&self, record: &FileRecord) -> bool {
-        let is_replaced = self.replaced().get(&record.file).is_some();
+        let is_replaced = self.replaced.get(&record.file).is_some();
         (record.expired().is_some() || is_replaced)
-            && self.hidden(record).counts().0 > record.rows() / 2
+            && self.hidden(record).counts().0 > record.rows / 2
     }
 }
 
@@ -116,7 +117,7 @@ impl Merger {
     pub(super) fn of(prefix: &'static str, records: Vec<FileRecord>) -> Merger {
         let mut days: Vec<Day> = records.iter().flat_map(FileRecord::days).collect();
         days.sort_unstable();
-        let rows = records.iter().map(FileRecord::rows).sum();
+        let rows = records.iter().map(|record| record.rows).sum();
         let files = records.into_iter().map(|record| record.file).collect();
         Merger { prefix, files, days, rows }
     }

@@ -1,20 +1,31 @@
-//! The segments of a version with the days of their rows, one day for a whole segment or one for each row,
-//! and with what the version hides of them.
+//! The segments of a version: the day of each row, and which rows are shown. Not shown are the rows of removed pages, those that pages
+//! of later days have replaced, and those of days that have expired.
+//!
+//! ```text
+//! row        0    1    2    3    4    5
+//! day       20   21   20   22   21   21     the days before 21 have expired: 0 and 2 are hidden
+//! removed             2         4
+//! replaced                           5      so 1 and 3 are shown
+//! ```
+//!
+//! Only a segment of several days has expired rows, because one whose days have all expired is no part of the version. Its
+//! day column says which they are, so nothing is written when a day expires.
 
-use crate::error::Result;
+use std::sync::Arc;
 
+use super::damage::damaged;
 use super::day::Day;
 use super::digest::Digest;
+use super::row_sets::RowSet;
 use super::segment::{Days, Segment};
-use super::shown::{Hidden, Shown};
+use crate::error::{Named, Result};
 
-/// A segment of a store and the days of its rows.
 #[derive(Clone, Debug)]
 pub struct Dated {
     segment: Segment,
     /// The day of all its rows; none if each row has its own.
     day: Option<Day>,
-    hidden: Hidden,
+    pub(super) hidden: Hidden,
 }
 
 pub enum RowDays {
@@ -53,7 +64,6 @@ impl Dated {
         }
     }
 
-    /// Whether any of its rows may be hidden.
     pub fn hides(&self) -> bool {
         self.hidden.is_any()
     }
@@ -75,10 +85,6 @@ impl Dated {
         let ids = (0..).zip(self.segment.empty_ids());
         ids.filter(move |(row, _)| is_shown(*row)).map(|(_, id)| id)
     }
-
-    pub(super) fn hidden_counts(&self) -> (u64, u64) {
-        self.hidden.counts()
-    }
 }
 
 impl RowDays {
@@ -87,5 +93,106 @@ impl RowDays {
             RowDays::All(day) => Ok(*day),
             RowDays::Each(days) => days.get(row),
         }
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hidden {
+    pub(super) gone: Option<Arc<RowSet>>,
+    pub(super) expired: Option<Expired>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Expired {
+    pub before: Day,
+    pub rows: u64,
+}
+
+/// Tells row by row what is shown. Ascending rows are fast.
+pub struct Shown {
+    gone: Option<Arc<RowSet>>,
+    /// The first day that is shown, and the days of the rows; none if no day has expired.
+    expired: Option<(Day, Days)>,
+    segment: Segment,
+}
+
+impl Hidden {
+    pub(super) fn is_any(&self) -> bool {
+        self.gone.is_some() || self.expired.is_some()
+    }
+
+    pub(super) fn counts(&self) -> (u64, u64) {
+        let expired = self.expired.map_or(0, |expired| expired.rows);
+        let Some(gone) = &self.gone else { return (expired, 0) };
+        // Such a row of a day that has expired counts as expired.
+        let first = self.expired.map(|expired| expired.before);
+        let is_left = |day: &Day| first.is_none_or(|first| *day >= first);
+        let rows = gone.days.iter().filter(|(day, _)| is_left(day)).map(|(_, rows)| rows);
+        (expired + rows.sum::<u64>(), gone.empties.len())
+    }
+
+    pub(super) fn digest(&self) -> Option<Digest> {
+        let gone = self.gone.as_ref().map(|gone| gone.digest());
+        let Some(Expired { before, .. }) = self.expired else { return gone };
+        let mut told = format!("before {before}").into_bytes();
+        told.extend(gone.into_iter().flat_map(|gone| gone.0.to_le_bytes()));
+        Some(Digest::of(&told))
+    }
+}
+
+impl Shown {
+    pub(super) fn new(segment: &Segment, hidden: &Hidden) -> Shown {
+        let days = |expired: Expired| (expired.before, Days::new(segment.clone()));
+        Shown {
+            gone: hidden.gone.clone(),
+            expired: hidden.expired.map(days),
+            segment: segment.clone(),
+        }
+    }
+
+    #[inline]
+    pub fn get(&mut self, row: u64) -> Result<bool> {
+        if self.gone.as_ref().is_some_and(|gone| gone.rows.contains(row)) {
+            return Ok(false);
+        }
+        match &mut self.expired {
+            Some((first, days)) => Ok(days.get(row)? >= *first),
+            None => Ok(true),
+        }
+    }
+
+    /// The first shown row from `row` on.
+    pub fn next(&mut self, row: u64) -> Result<u64> {
+        for row in row..self.segment.rows() {
+            if self.get(row)? {
+                return Ok(row);
+            }
+        }
+        Err(damaged("the segment shows fewer rows than were counted").at(self.segment.path()))
+    }
+
+    /// Of `rows` rows from `row` on the first that is shown, and how many are; none if none is.
+    pub fn among(&mut self, row: u64, rows: u64) -> Result<Option<(u64, u64)>> {
+        let gone = self.gone.as_ref();
+        let is_gone = gone.is_some_and(|gone| gone.rows.range_cardinality(row..row + rows) > 0);
+        if !is_gone && self.expired.is_none() {
+            return Ok(Some((row, rows)));
+        }
+        let mut first = None;
+        let mut count = 0;
+        for row in row..row + rows {
+            if self.get(row)? {
+                first.get_or_insert(row);
+                count += 1;
+            }
+        }
+        Ok(first.map(|first| (first, count)))
+    }
+}
+
+impl std::fmt::Debug for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let first = self.expired.as_ref().map(|(first, _)| first);
+        write!(f, "Shown({}, from {first:?})", self.segment.path().named())
     }
 }

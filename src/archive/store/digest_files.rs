@@ -5,13 +5,13 @@
 //! replaced/7c0d....slack     what a day says about the slack of pages (see `slack`)
 //! ```
 
-use std::fs::{self, DirEntry};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::damage::damaged;
 use super::digest::Digest;
 use crate::error::{At, Error, Kind, Result};
-use crate::output::{Lock, entries_in, sync_folder, write_file};
+use crate::output::{Lock, files_in, sync_folder, write_file};
 use crate::small_file;
 
 pub(super) const REPLACED: &str = "replaced";
@@ -78,13 +78,9 @@ impl Listed {
 }
 
 pub(super) fn paths(store: &Path) -> Result<Vec<PathBuf>> {
-    let is_ours = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let digest = name.split_once('.').and_then(|(digest, _)| digest.parse::<Digest>().ok());
-        let is_of =
-            |listed: Listed| digest.is_some_and(|digest| listed.path(store, digest) == *path);
-        is_of(Listed::Rows) || is_of(Listed::Slack)
-    };
-    let entries = entries_in(&store.join(REPLACED))?;
-    Ok(entries.iter().map(DirEntry::path).filter(is_ours).collect())
+    files_in(&store.join(REPLACED), |name| {
+        let (digest, suffix) = name.split_once('.').unwrap_or_default();
+        let is_listed = [Listed::Rows, Listed::Slack].iter().any(|it| it.suffix() == suffix);
+        is_listed && digest.parse::<Digest>().is_ok()
+    })
 }

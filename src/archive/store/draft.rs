@@ -14,11 +14,11 @@
 use crate::error::{Error, Kind, Result};
 use crate::output::Lock;
 
+use super::addition::NewDay;
 use super::day::Day;
 use super::folder::Store;
 use super::going_back::ComingBack;
 use super::manifest::Manifest;
-use super::new_day::NewDay;
 use super::version::Version;
 
 /// Versions that are being prepared. The store is locked until the draft is committed or dropped.

@@ -6,7 +6,7 @@
 //! ```text
 //! version   7: m(20 21)  c(22)  d(23)
 //! expire before 21
-//!           8: m(20 21)  c(22)  d(23)     m stays; its rows of 20 are hidden by their day (see `shown`)
+//!           8: m(20 21)  c(22)  d(23)     m stays; its rows of 20 are hidden by their day (see `dated`)
 //! expire before 22
 //!           9: c(22)  d(23)               m has no day left and leaves the version
 //! ```
@@ -63,7 +63,7 @@ impl Version {
     }
 
     pub fn expect_unexpired(&self, day: Day) -> Result<()> {
-        expect_unexpired(self.store(), self.manifest(), day)
+        expect_unexpired(&self.store, &self.manifest, day)
     }
 }
 
@@ -76,7 +76,7 @@ impl Store {
         let expiry = version.expiry(retention);
         if let Some(Expiry { first, .. }) = expiry {
             self.remove_orphans(&lock)?;
-            self.commit(self.expiring(version.manifest(), first, &lock)?, &lock)?;
+            self.commit(self.expiring(&version.manifest, first, &lock)?, &lock)?;
         }
         Ok(expiry)
     }

@@ -7,18 +7,18 @@ use crate::error::{Error, Kind, Result};
 use crate::fingerprint::Width;
 
 use super::damage::damaged;
+use super::dated::{Dated, Expired};
 use super::day::Day;
 use super::digest::Digest;
-use super::manifest::Manifest;
+use super::manifest::{Manifest, SEGMENTS};
 use super::segment::Segment;
-use super::shown::Expired;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileRecord {
     pub file: String,
     pub bytes: u64,
     digest: Digest,
-    rows: u64,
+    pub rows: u64,
     /// Its documents without a fingerprint, if it has one day. For a file of several days the manifest
     /// does not say, because days may share such documents.
     empties: Option<u64>,
@@ -30,7 +30,7 @@ pub(crate) struct FileRecord {
     expired_before: Option<Day>,
     /// The rows, the documents without a fingerprint, and the days that came in: what a merged segment has
     /// of these is the sum over its parts.
-    weight: u128,
+    pub weight: u128,
 }
 
 impl FileRecord {
@@ -84,16 +84,8 @@ impl FileRecord {
         Some(Expired { before, rows: self.days.range(..before).map(|(_, rows)| rows).sum() })
     }
 
-    pub(crate) fn rows(&self) -> u64 {
-        self.rows
-    }
-
-    pub(crate) fn weight(&self) -> u128 {
-        self.weight
-    }
-
-    pub(crate) fn open(&self, segments: &Path) -> Result<Segment> {
-        let path = segments.join(&self.file);
+    pub(crate) fn open(&self, store: &Path) -> Result<Segment> {
+        let path = store.join(SEGMENTS).join(&self.file);
         let segment = Segment::open(&path).map_err(|error| match error.kind() {
             Kind::Missing => Error::new(Kind::Missing, "the store has lost this segment")
                 .called("store-damaged")
@@ -102,6 +94,11 @@ impl FileRecord {
             _ => error,
         })?;
         self.check(&segment).map(|()| segment)
+    }
+
+    /// Its segment, of which nothing is hidden.
+    pub(super) fn dated(&self, store: &Path) -> Result<Dated> {
+        Ok(Dated::new(self.open(store)?, self.day()))
     }
 
     pub(crate) fn check(&self, segment: &Segment) -> Result<()> {
@@ -126,7 +123,7 @@ impl FileRecord {
             .found(show(found))
             .help("the manifest is damaged: restore it from a copy of the store"));
         }
-        let by_days = segment.has_days() != self.empties.is_some();
+        let by_days = segment.days().is_some() != self.empties.is_some();
         let found = (Some(segment.width()), Some(segment.stamp()));
         if !by_days || (self.width, self.stamp.as_deref()) != found {
             return Err(damaged("the manifest describes a segment of another kind or recipe")

@@ -147,7 +147,7 @@ impl Store {
     }
 
     pub(super) fn point_to(&self, version: u64, checksum: u64, lock: &Lock) -> Result<()> {
-        let removals = Removals::read(&self.path)?.count();
+        let removals = Removals::read(&self.path)?.count;
         Pointer { version, checksum, removals }.write(&self.path, CURRENT, lock)
     }
 
@@ -274,6 +274,6 @@ impl Store {
     }
 }
 
-pub(super) fn names(folder: &Path) -> Result<Vec<OsString>> {
+fn names(folder: &Path) -> Result<Vec<OsString>> {
     Ok(entries_in(folder)?.iter().map(DirEntry::file_name).collect())
 }

@@ -43,7 +43,7 @@ pub fn expect_come(version: Option<&Version>, day: Day, today: Day) -> Result<()
     };
     let what = format!("{day} lies more than {MOST_AHEAD} days after {than}");
     let error = Error::new(Kind::Usage, what).help(CONFIRM).setting(SETTING);
-    Err(version.map_or(error.clone(), |version| error.at(version.store())))
+    Err(version.map_or(error.clone(), |version| error.at(&version.store)))
 }
 
 impl Version {
@@ -65,7 +65,7 @@ impl Version {
             _ => return Ok(()),
         };
         let help = format_args!("{CONFIRM}, or go back to the store before {newest}");
-        Err(Error::new(Kind::Usage, what).at(self.store()).help(help).setting(SETTING))
+        Err(Error::new(Kind::Usage, what).at(&self.store).help(help).setting(SETTING))
     }
 }
 

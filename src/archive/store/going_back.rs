@@ -28,7 +28,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::compact::merged_name;
 use super::damage::damaged;
-use super::dated::Dated;
+use super::dated::{Dated, Hidden};
 use super::day::Day;
 use super::file_record::FileRecord;
 use super::folder::Store;
@@ -38,7 +38,6 @@ use super::merge::{Target, merge};
 use super::replacements::Replacements;
 use super::row_sets::{RowSet, RowSets};
 use super::segment::{Codec, Segment};
-use super::shown::Hidden;
 use super::version::Version;
 use crate::error::Result;
 use crate::output::{Lock, check_free_space};
@@ -85,9 +84,9 @@ impl Store {
         if !self.is_pruned(base)? {
             return Ok(Manifest { version: next, ..self.manifest(base)? });
         }
-        current.hide_replaced(back.still(current.replaced()))?;
+        current.hide_replaced(back.still(&current.replaced))?;
         let stays = |entry: &&Entry| entry.added_in <= base;
-        let mut manifest = current.manifest().clone();
+        let mut manifest = current.manifest.clone();
         manifest.entries.retain(|entry| stays(&entry));
         for record in current.files() {
             let entries = || current.all_entries().iter().filter(|it| it.file == record.file);
@@ -123,7 +122,7 @@ impl Store {
             (manifest.stamp, manifest.width) = (None, None);
         }
         manifest.version = next;
-        self.with_replaced(manifest, current.replaced().clone(), lock)
+        self.with_replaced(manifest, RowSets::clone(&current.replaced), lock)
     }
 }
 
@@ -145,10 +144,9 @@ impl Version {
             all.filter(|&(day, id)| stays(day) && !self.is_removed(id, day)).collect();
         let mut shown = BTreeMap::new();
         for record in self.files() {
-            let Some(hidden) = self.replaced().get(&record.file) else { continue };
-            let segment = record.open(&self.store().join(SEGMENTS))?;
-            let found =
-                find_on_all_cores(&Dated::new(segment, record.day()), |id| pages.listed(id))?;
+            let Some(hidden) = self.replaced.get(&record.file) else { continue };
+            let dated = record.dated(&self.store)?;
+            let found = find_on_all_cores(&dated, |id| pages.listed(id))?;
             let rows: Vec<(u64, Day)> = found
                 .rows
                 .into_iter()
@@ -189,11 +187,11 @@ impl Version {
         path: &Path,
         lock: &Lock,
     ) -> Result<Segment> {
-        let segment = record.open(&self.store().join(SEGMENTS))?;
-        check_free_space(self.store(), segment.bytes())?;
+        let dated = record.dated(&self.store)?;
+        check_free_space(&self.store, dated.segment().bytes())?;
         let gone = Arc::new(self.gone_and(record, |day| leaving.contains(&day))?);
         let hidden = Hidden { gone: Some(gone), ..self.hidden(record) };
-        parts.push(Dated::new(segment, record.day()).hiding(hidden));
+        parts.push(dated.hiding(hidden));
         let target =
             Target { path, codec: Codec::default(), identity: "", fence: Some(lock.fence()) };
         merge(parts, &target, &AtomicU64::new(0))

@@ -1,13 +1,12 @@
 //! Finds rows by their ids. They lie in the order of the fingerprints, so all of them are read, on all cores.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use super::dated::Dated;
 use super::day::Day;
 use super::row_sets::RowSet;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::parallel::{in_parallel, row_parts};
 use crate::progress::{self, Activity};
 
@@ -41,9 +40,16 @@ pub(super) fn find<T: Send>(
     let parts = row_parts(dated.segment().rows(), threads);
     let looked = in_parallel(threads, &parts, |part| {
         progress::tick(Activity::Reading);
-        let found = find_in(dated, part.clone(), &wanted);
+        let mut days = dated.days();
+        let mut found = Vec::new();
+        dated.segment().ids().each(part.clone(), |row, id| {
+            if let Some(wanted) = wanted(id) {
+                found.push((row, days.get(row)?, wanted));
+            }
+            Ok(())
+        })?;
         read.fetch_add(part.end - part.start, Ordering::Relaxed);
-        found
+        Ok::<_, Error>(found)
     });
     let mut found = FoundRows { rows: Vec::new(), empties: Vec::new() };
     for part in looked {
@@ -61,20 +67,4 @@ pub(super) fn find_on_all_cores<T: Send>(
 ) -> Result<FoundRows<T>> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     find(dated, cores, &AtomicU64::new(0), wanted)
-}
-
-fn find_in<T>(
-    dated: &Dated,
-    rows: Range<u64>,
-    wanted: impl Fn(&str) -> Option<T>,
-) -> Result<Vec<(u64, Day, T)>> {
-    let mut days = dated.days();
-    let mut found = Vec::new();
-    dated.segment().ids().each(rows, |row, id| {
-        if let Some(wanted) = wanted(id) {
-            found.push((row, days.get(row)?, wanted));
-        }
-        Ok(())
-    })?;
-    Ok(found)
 }

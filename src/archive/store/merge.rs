@@ -17,13 +17,12 @@ use crate::error::{At, Result};
 use crate::fingerprint::{Fingerprint, Width};
 use crate::output::{Fence, UNFINISHED};
 
-use super::dated::{Dated, RowDays};
+use super::dated::{Dated, RowDays, Shown};
 use super::day::Day;
 use super::segment::{
     Codec, DetailLookup, IdKind, Ids, KeyRange, RecordCounts, Row, Scan, Segment, SegmentOptions,
     SegmentWriter,
 };
-use super::shown::Shown;
 
 /// The most segments that are merged at once. Each needs about a megabyte.
 const FAN_IN: usize = 128;
@@ -123,7 +122,7 @@ fn options(segments: &[Dated], codec: Codec) -> SegmentOptions {
 
 fn counts(segments: &[Dated]) -> RecordCounts {
     let all = segments.iter().map(|dated| {
-        let (rows, empties) = dated.hidden_counts();
+        let (rows, empties) = dated.hidden.counts();
         let counts = dated.segment().counts();
         RecordCounts {
             read: counts.read.saturating_sub(rows + empties),

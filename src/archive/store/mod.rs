@@ -18,11 +18,11 @@
 //!
 //! - `segment/`: the file format. `builder`, `id_filter`: segments made from documents, from a list of
 //!   ids. `damage`, `day`, `digest`: small types that all share.
-//! - `removals`, `replaced_rows`, `shown`: which pages were removed or replaced, and what a reader is shown; `row_sets`: their
-//!   bytes. `slack`: what a page may lack in one that replaces it; `digest_files`: the folder of both lists. `removal_note`: how the journal learns of removals. `new_day`, `replacements`: what enters a store, and what it
+//! - `removals`, `replaced_rows`: which pages were removed or replaced; `row_sets`: their bytes. `slack`: what a page may lack in one that
+//!   replaces it; `digest_files`: the folder of both lists. `removal_note`: how the journal learns of removals. `replacements`: what a day
 //!   replaces. `expiry`: days that are too old; `future_day`: days that have not come. `id_search`: rows by their ids.
-//! - `sidecars`, `side_table`: files that are kept beside the segments, most of which are tables.
-//! - `manifest`, `manifest_file`, `version`, `file_record`, `dated`: what a version contains.
+//! - `sidecars`: files that are kept beside the segments, most of which are tables.
+//! - `manifest`, `manifest_file`, `version`, `file_record`, `dated`: what a version contains, and what a reader is shown.
 //! - `folder`: the store, and how a change is committed. `addition`, `compact`, `draft`, `orphans`,
 //!   `history`, `prune`, `removing`, `replacing`, `purge`, `verification`: what can be done with a store, one a file. `going_back`: what a store held before a day, where that version was pruned. `tiers`: which segments are merged
 //!   when, with its bounds. `merge`: how.
@@ -79,7 +79,6 @@ mod id_search;
 mod manifest;
 mod manifest_file;
 mod merge;
-mod new_day;
 mod orphans;
 mod pointer;
 mod prune;
@@ -92,18 +91,16 @@ mod replacements;
 mod replacing;
 mod row_sets;
 mod segment;
-mod shown;
-mod side_table;
 mod sidecars;
 mod slack;
 mod tiers;
 mod verification;
 mod version;
 
-pub use addition::Added;
+pub use addition::{Added, Entering, NewDay};
 pub use builder::{FingerprintedDocument, SegmentBuilder};
 pub use compact::Merger;
-pub use dated::{Dated, RowDays};
+pub use dated::{Dated, RowDays, Shown};
 pub use day::{Day, DayRange};
 pub use digest::Digest;
 pub use draft::Draft;
@@ -113,31 +110,21 @@ pub use future_day::expect_come;
 pub use going_back::ComingBack;
 pub use history::{Change, Revision};
 pub use manifest::{Entry, Merged};
-pub use new_day::{Entering, NewDay};
 pub use prune::Pruning;
 pub use purge::Purge;
-pub use removal_note::JOURNAL;
-pub use removal_note::RemovalNote;
+pub use removal_note::{JOURNAL, RemovalNote};
 pub use removing::{Removal, Removed};
 pub use replacements::Replacements;
-pub use segment::Access;
 pub use segment::{
-    BLOCK_ROWS, Cursor, DetailLookup, Expected, LANES, MAX_PACKED_ROW_BYTES, Ranked, SCANNED_ROWS,
+    Access, BLOCK_ROWS, Classes, Codec, Coding, Column, ColumnSize, Cursor, Days, DeclaredRows,
+    DetailLookup, Details, EmptyIds, Expected, Fingerprints, IdKind, Ids, Integers, KeyRange,
+    LANES, Lists, MAX_PACKED_ROW_BYTES, Ranked, RecordCounts, Row, RowBytes, SCANNED_ROWS, Scan,
+    Segment, SegmentOptions, SegmentWriter, TextDigests, Times,
 };
-pub use segment::{
-    Classes, Days, DeclaredRows, EmptyIds, Fingerprints, Ids, Integers, KeyRange, Lengths,
-    RowBytes, Scan, Segment, TextDigests, Times,
-};
-pub use segment::{Codec, Coding, Column, ColumnSize};
-pub use segment::{Details, IdKind, Lists, RecordCounts, Row, SegmentOptions, SegmentWriter};
-pub use shown::Shown;
-pub use side_table::{SideTableWriter, open_side_table};
-pub use sidecars::Kept;
-pub use sidecars::{Sidecar, Sidecars};
+pub use sidecars::{Kept, SideTableWriter, Sidecar, Sidecars, open_side_table};
 pub use slack::Slack;
 pub use verification::Verification;
-pub use version::chunk_bytes;
-pub use version::{Version, chunks};
+pub use version::{Version, chunk_bytes, chunks};
 
 #[cfg(test)]
 mod tests;

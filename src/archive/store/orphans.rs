@@ -11,13 +11,13 @@ use crate::error::{At, Result};
 
 use super::day::Day;
 use super::digest_files::{self, REPLACED};
-use super::folder::{Store, names};
+use super::folder::Store;
 use super::manifest::{COMPACTED, MANIFESTS, Manifest, PURGED, SEGMENTS, manifest_name};
 use super::pointer::CURRENT;
 use super::removals::Removals;
 use super::version::Version;
 use crate::object_storage::bytes_of;
-use crate::output::{Lock, UNFINISHED};
+use crate::output::{Lock, UNFINISHED, files_in};
 
 impl Store {
     /// Removes what runs that died have left, and what is left of pruned versions: unfinished files,
@@ -43,11 +43,11 @@ impl Store {
             let is_before = |it: u64| it < oldest && base != Some(it);
             number.is_some_and(|it| is_before(it) && name == manifest_name(it))
         };
-        let pruned = paths(&manifests, is_pruned)?;
+        let pruned = files_in(&manifests, is_pruned)?;
         let mut remains = Vec::new();
         let replaced = self.path().join(REPLACED);
         for place in [self.path(), &manifests, &segments, &replaced] {
-            remains.extend(paths(place, |name| name.starts_with(UNFINISHED))?);
+            remains.extend(files_in(place, |name| name.starts_with(UNFINISHED))?);
         }
         remains.extend(self.orphans(versions.clone(), of_any_age || !pruned.is_empty())?);
         remains.extend(pruned);
@@ -74,7 +74,7 @@ impl Store {
     /// none. (Where a copy of a store has other times, some stay until versions are pruned.)
     fn orphans(&self, versions: RangeInclusive<u64>, of_any_age: bool) -> Result<Vec<PathBuf>> {
         let segments = self.path().join(SEGMENTS);
-        let mut orphans = paths(&segments, is_segment_name)?;
+        let mut orphans = files_in(&segments, is_segment_name)?;
         orphans.extend(digest_files::paths(self.path())?);
         let modified = |path: &Path| fs::metadata(path).and_then(|it| it.modified());
         let moved = modified(&self.path().join(CURRENT)).at(self.path())?;
@@ -99,7 +99,7 @@ impl Store {
         let segments = self.path().join(SEGMENTS);
         let named: HashSet<PathBuf> =
             version.entries().iter().map(|entry| segments.join(&entry.file)).collect();
-        let besides = paths(&segments, is_segment_name)?.into_iter();
+        let besides = files_in(&segments, is_segment_name)?.into_iter();
         let bytes = |path: PathBuf| match bytes_of(&path) {
             // Another run has pruned it in the meantime.
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(0),
@@ -107,20 +107,6 @@ impl Store {
         };
         besides.filter(|path| !named.contains(path)).map(bytes).sum()
     }
-}
-
-fn paths(folder: &Path, are_ours: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>> {
-    let ours = names(folder)?.into_iter().filter(|name| name.to_str().is_some_and(&are_ours));
-    let mut paths = Vec::new();
-    for path in ours.map(|name| folder.join(name)) {
-        match fs::symlink_metadata(&path) {
-            Ok(file) if file.is_dir() => {}
-            // Another run has removed it in the meantime.
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            file => file.at(&path).map(|_| paths.push(path))?,
-        }
-    }
-    Ok(paths)
 }
 
 /// Whether a store gives such names to segments: a day, `compacted` or `purged`, a dash, anything, `.seg`.

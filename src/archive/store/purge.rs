@@ -76,7 +76,7 @@ impl Store {
         let newest = self.at(None)?;
         let touched = newest.files().into_iter().filter(|record| is_touched(&record.file));
         let (segments, rows) =
-            touched.fold((0, 0), |(files, rows), record| (files + 1, rows + record.rows()));
+            touched.fold((0, 0), |(files, rows), record| (files + 1, rows + record.rows));
         let mut last = None;
         for read in self.manifests(versions.rev()) {
             let (number, manifest) = read?;

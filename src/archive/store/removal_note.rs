@@ -18,13 +18,13 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::damage::damaged;
 use crate::error::{At, Error, Kind, Result};
-use crate::output::{Lock, entries_in, sync_folder, write_file};
+use crate::output::{Lock, files_in, sync_folder, write_file};
 use crate::small_file;
 
 /// The folder of the journal beside a store.
 pub const JOURNAL: &str = "journal";
 const NOTES: &str = "removed";
-const SUFFIX: &str = "ids";
+const SUFFIX: &str = ".ids";
 const MAGIC: [u8; 12] = *b"DUPSNOTE\x01\0\0\0";
 const LONGEST: u64 = 1 << 36;
 
@@ -47,7 +47,7 @@ impl RemovalNote {
         let digests: Vec<u8> = ids.iter().flat_map(|id| id.to_le_bytes()).collect();
         let mut bytes = [&MAGIC[..], &digests].concat();
         bytes.extend(xxh3_64(&bytes).to_le_bytes());
-        let name = format!("{:032x}.{SUFFIX}", xxh3_128(&digests));
+        let name = format!("{:032x}{SUFFIX}", xxh3_128(&digests));
         write_file(&notes.join(name), &bytes, lock).map(|()| true)
     }
 
@@ -88,6 +88,5 @@ impl RemovalNote {
 }
 
 fn paths(journal: &Path) -> Result<Vec<PathBuf>> {
-    let paths = entries_in(&journal.join(NOTES))?.into_iter().map(|entry| entry.path());
-    Ok(paths.filter(|path| path.extension().is_some_and(|it| it == SUFFIX)).collect())
+    files_in(&journal.join(NOTES), |name| name.ends_with(SUFFIX))
 }

@@ -47,7 +47,7 @@ const ID_BYTES: usize = 20;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Removals {
-    count: u64,
+    pub(super) count: u64,
     pub(super) files: RowSets,
     ids: BTreeMap<u128, Day>,
 }
@@ -91,10 +91,6 @@ impl Removals {
                 .help("make another store of the pages that stay"));
         }
         write_file(&path, &bytes, lock)
-    }
-
-    pub(super) fn count(&self) -> u64 {
-        self.count
     }
 
     pub(super) fn counted(self) -> Removals {

@@ -17,12 +17,10 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::atomic::AtomicU64;
 
-use super::dated::Dated;
 use super::day::Day;
 use super::file_record::FileRecord;
 use super::folder::Store;
 use super::id_search::find;
-use super::manifest::SEGMENTS;
 use super::pointer::{CURRENT, Pointer};
 use super::removal_note::RemovalNote;
 use super::removals::Removals;
@@ -95,7 +93,7 @@ impl Removal {
     }
 
     pub fn rows(&self) -> u64 {
-        self.files.values().map(FileRecord::rows).fold(0, u64::saturating_add)
+        self.files.values().map(|record| record.rows).fold(0, u64::saturating_add)
     }
 
     /// Removes the pages. Reads on `threads` threads, and `read` grows by the rows that were looked through.
@@ -119,8 +117,8 @@ impl Removal {
     /// Lets `CURRENT` expect these removals, unless it does.
     fn expect(&self, removals: &Removals, lock: &Lock) -> Result<()> {
         let current = Pointer::read(self.store.path(), CURRENT)?;
-        if current.removals < removals.count() {
-            let next = Pointer { removals: removals.count(), ..current };
+        if current.removals < removals.count {
+            let next = Pointer { removals: removals.count, ..current };
             next.write(self.store.path(), CURRENT, lock)?;
         }
         Ok(())
@@ -134,9 +132,8 @@ impl Removal {
         let mut removals = Removals::clone(&*Removals::read(self.store.path())?);
         let mut removed = Removed { listed: self.ids.len() as u64, ..Removed::default() };
         let mut held = vec![false; self.ids.len()];
-        let segments = self.store.path().join(SEGMENTS);
         for (file, record) in &self.files {
-            let dated = Dated::new(record.open(&segments)?, record.day());
+            let dated = record.dated(self.store.path())?;
             let found = find(&dated, threads, read, |id| self.ids.place(id))?;
             found.wanted().for_each(|&place| held[place] = true);
             let mut rows = copy_of(&removals.files, file);

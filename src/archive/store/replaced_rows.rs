@@ -32,18 +32,17 @@ struct Head {
 }
 
 pub(super) fn write(store: &Path, rows: &RowSets, lock: &Lock) -> Result<Option<Digest>> {
-    (!rows.is_empty()).then(|| Listed::Rows.write(store, &bytes(rows), lock)).transpose()
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let (files, bitmaps) = write_sets(rows);
+    Listed::Rows.write(store, &write_list(&MAGIC, &Head { files }, &bitmaps), lock).map(Some)
 }
 
 pub(super) fn read(store: &Path, digest: Option<Digest>) -> Result<RowSets> {
     let Some(digest) = digest else { return Ok(RowSets::default()) };
     let bytes = Listed::Rows.read(store, digest)?;
     parse(&bytes).map_err(|error| error.at(Listed::Rows.path(store, digest)))
-}
-
-fn bytes(rows: &RowSets) -> Vec<u8> {
-    let (files, bitmaps) = write_sets(rows);
-    write_list(&MAGIC, &Head { files }, &bitmaps)
 }
 
 pub(super) fn parse(mut rest: &[u8]) -> Result<RowSets> {

@@ -20,7 +20,7 @@ use super::day::Day;
 use super::file_record::FileRecord;
 use super::folder::Store;
 use super::id_search::find_on_all_cores;
-use super::manifest::{Manifest, SEGMENTS};
+use super::manifest::Manifest;
 use super::removals::Removals;
 use super::replaced_rows;
 use super::replacements::{Replacement, Replacements};
@@ -55,8 +55,7 @@ impl Store {
         let days: BTreeSet<Day> = replacements.pages().iter().map(|page| page.day).collect();
         let records = FileRecord::all(last).into_iter();
         for record in records.filter(|it| it.days().any(|day| days.contains(&day))) {
-            let segment = record.open(&self.path().join(SEGMENTS))?;
-            let dated = Dated::new(segment, record.day());
+            let dated = record.dated(self.path())?;
             let found_rows = find_on_all_cores(&dated, |id| replacements.listed(id))?.rows;
             let mut set = copy_of(&replaced, &record.file);
             let mut rows: Vec<(u64, Day)> = found_rows

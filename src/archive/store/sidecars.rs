@@ -5,6 +5,8 @@
 //! INDEX       mirror 5a3c...               the name, and its checksum
 //! index/      <digest>-mirror.seg          one or more for each segment, named by the digest of that
 //! ```
+//!
+//! Most of them are tables: segments of their own, of sorted entries without ids, whose stamps say from which segment they were made.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,11 +15,12 @@ use std::sync::atomic::AtomicU64;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::folder::Store;
-use super::segment::Segment;
+use super::segment::{Codec, IdKind, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
 use crate::error::{At, Error, Kind, Result};
+use crate::fingerprint::{Fingerprint, Width};
 use crate::object_storage::bytes_of;
 use crate::output::{
-    Fence, Lock, UNFINISHED, check_free_space, entries_in, remove_if_there, sync_folder, write_file,
+    Fence, Lock, UNFINISHED, check_free_space, files_in, remove_if_there, sync_folder, write_file,
 };
 use crate::parallel::in_parallel;
 use crate::small_file;
@@ -98,14 +101,7 @@ impl Sidecars<'_> {
     }
 
     pub fn all(&self) -> Result<Vec<PathBuf>> {
-        let mut paths = Vec::new();
-        for entry in entries_in(&self.folder())? {
-            let is_file = entry.file_type().at(entry.path())?.is_file();
-            if is_file && entry.file_name().to_str().is_some_and(self.is_ours) {
-                paths.push(entry.path());
-            }
-        }
-        Ok(paths)
+        files_in(&self.folder(), self.is_ours)
     }
 
     pub fn size(&self) -> Result<(u64, u64)> {
@@ -206,10 +202,8 @@ impl Sidecars<'_> {
                 kept.removed += 1;
             }
         }
-        for entry in entries_in(&folder)? {
-            if entry.file_name().as_encoded_bytes().starts_with(UNFINISHED.as_bytes()) {
-                fs::remove_file(entry.path()).at(entry.path())?;
-            }
+        for path in files_in(&folder, |name| name.starts_with(UNFINISHED))? {
+            fs::remove_file(&path).at(&path)?;
         }
         if own.is_empty() {
             // It stays if somebody else's files are in it.
@@ -222,4 +216,45 @@ impl Sidecars<'_> {
 /// The line that names what is kept: the name and its XXH3-64.
 fn line(name: &str) -> String {
     format!("{name} {:016x}\n", xxh3_64(name.as_bytes()))
+}
+
+pub struct SideTableWriter<F: Fingerprint> {
+    writer: SegmentWriter<F>,
+    last: Option<F>,
+    entries: u64,
+}
+
+impl<F: Fingerprint> SideTableWriter<F> {
+    /// Begins a table, which is published while the lock of `fence` is held.
+    pub fn create(path: &Path, stamp: String, fence: &Fence) -> Result<SideTableWriter<F>> {
+        let ids = IdKind::None;
+        let options =
+            SegmentOptions { ids, codec: Codec::EliasFano, stamp, ..SegmentOptions::default() };
+        let mut writer = SegmentWriter::create(path, options)?;
+        writer.fenced(fence);
+        Ok(SideTableWriter { writer, last: None, entries: 0 })
+    }
+
+    /// Adds an entry that is not before the last one. Equal ones are one.
+    pub fn push(&mut self, entry: F) -> Result<()> {
+        if self.last.replace(entry) == Some(entry) {
+            return Ok(());
+        }
+        self.entries += 1;
+        self.writer.push(&Row::new(entry, ""))
+    }
+
+    pub fn finish(self) -> Result<Segment> {
+        let (read, fingerprinted) = (self.entries, self.entries);
+        let counts = RecordCounts { read, fingerprinted, ..RecordCounts::default() };
+        self.writer.finish(counts, "")
+    }
+}
+
+/// Opens the table at `path`; none if there is none, or one of another kind or segment.
+pub fn open_side_table(path: &Path, stamp: &str, width: Width) -> Result<Option<Segment>> {
+    match Segment::open(path) {
+        Err(error) if error.kind() == Kind::Missing => Ok(None),
+        table => Ok(table.map(Some)?.filter(|it| it.stamp() == stamp && it.width() == width)),
+    }
 }

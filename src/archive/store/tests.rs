@@ -399,7 +399,7 @@ fn a_merged_segment_has_the_columns_of_its_parts_and_their_checksums() -> Result
     }
     store.compact(Codec::Huffman, &AtomicU64::new(0))?;
     let segment = &store.at(None)?.segments()?[0];
-    assert_eq!((segment.order(), segment.band_bytes()), (Some("score"), 10));
+    assert_eq!((segment.order(), segment.row_bytes(Column::Bands)), (Some("score"), 10));
     let size = |column| segment.columns().find(|size| size.column == column).unwrap();
     let sizes = [Column::Bands, Column::Digests].map(size).map(|it| (it.coding, it.bytes));
     assert_eq!(sizes, [(Coding::Scanned, 100_000), (Coding::Signatures, 160_000)]);

@@ -18,7 +18,6 @@ use super::file_record::FileRecord;
 use super::folder::Store;
 use super::going_back::ComingBack;
 use super::id_search::find_on_all_cores;
-use super::manifest::SEGMENTS;
 use super::manifest_file::ManifestReader;
 use super::removals::Removals;
 use super::replaced_rows;
@@ -167,10 +166,9 @@ impl Verification {
     /// As [`Verification::run`]. Every id of every file is looked up among the removed ids. Returns those that are
     /// there all the same, because a page of a later day has them.
     pub(super) fn search(&self, removals: &Removals, read: &AtomicU64) -> Result<BTreeSet<Digest>> {
-        let segments = self.store.path().join(SEGMENTS);
         let mut later = BTreeSet::new();
         for Claims { records, newest } in self.files.values() {
-            let segment = match records[0].open(&segments) {
+            let segment = match records[0].open(self.store.path()) {
                 Err(error) if error.kind() == Kind::Missing && self.store.is_pruned(*newest)? => {
                     continue;
                 }

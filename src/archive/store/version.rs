@@ -13,18 +13,17 @@ use crate::fingerprint::{Fingerprint, Width};
 use crate::progress::{self, Activity};
 
 use super::damage::damaged;
-use super::dated::Dated;
+use super::dated::{Dated, Hidden};
 use super::day::Day;
 use super::digest::Digest;
 use super::file_record::FileRecord;
-use super::manifest::{Entry, Manifest, Merged, SEGMENTS};
+use super::manifest::{Entry, Manifest, Merged};
 use super::pointer::Pointer;
 use super::removals::Removals;
 use super::replaced_rows;
 use super::row_sets::{RowSet, RowSets, copy_of};
 use super::segment::KeyRange;
 use super::segment::Segment;
-use super::shown::Hidden;
 use super::slack::Slack;
 
 /// The target size of a chunk in compressed bytes, at least and at most.
@@ -47,12 +46,12 @@ pub fn chunk_bytes(segments: &[Segment]) -> u64 {
 /// A version of a store. It never changes, but for pages that are removed from all versions.
 #[derive(Clone, Debug)]
 pub struct Version {
-    store: PathBuf,
-    manifest: Manifest,
+    pub(super) store: PathBuf,
+    pub(super) manifest: Manifest,
     /// What was removed from the store when this was read.
     removals: Arc<Removals>,
     /// The rows of its files that pages of later days have replaced.
-    replaced: Arc<RowSets>,
+    pub(super) replaced: Arc<RowSets>,
     /// The rows of its files that were removed or replaced.
     gone: RowSets,
     /// Whether nothing but its manifest is known.
@@ -191,7 +190,7 @@ impl Version {
 
     /// The number of fingerprints in its files, which is what a join reads.
     pub fn rows(&self) -> u64 {
-        self.files().iter().map(FileRecord::rows).sum()
+        self.files().iter().map(|record| record.rows).sum()
     }
 
     /// The number of fingerprints in its files whose days have expired.
@@ -275,7 +274,7 @@ impl Version {
     }
 
     pub(super) fn open(&self, record: &FileRecord) -> Result<Segment> {
-        let segment = record.open(&self.store.join(SEGMENTS));
+        let segment = record.open(&self.store);
         segment.map_err(|error| self.explain_lost(error))
     }
 
@@ -373,20 +372,8 @@ impl Version {
         self.removals.has_digest(id, day)
     }
 
-    pub(super) fn store(&self) -> &Path {
-        &self.store
-    }
-
-    pub(super) fn manifest(&self) -> &Manifest {
-        &self.manifest
-    }
-
     pub(super) fn gone_of(&self, file: &str) -> BTreeMap<Day, u64> {
         self.gone.get(file).map_or_else(BTreeMap::new, |gone| gone.days.clone())
-    }
-
-    pub(super) fn replaced(&self) -> &RowSets {
-        &self.replaced
     }
 
     /// What its manifest says about each of its files, in the order of their first days.

@@ -197,7 +197,7 @@ fn each_fingerprint<F: Fingerprint>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::KeyRange;
+    use crate::store::{Column, KeyRange};
 
     fn random(count: u64, density: u64) -> SegmentSpec {
         let ids = IdKind::Numbers;
@@ -262,7 +262,7 @@ mod tests {
         assert_ne!(other.digest(), one.digest());
         let columns = |segment: &Segment| segment.columns().map(|it| it.column).collect::<Vec<_>>();
         assert_eq!(columns(&other), columns(&one));
-        assert_eq!((other.stamp(), other.check_bytes()), ("r", 36));
+        assert_eq!((other.stamp(), other.row_bytes(Column::Checks)), ("r", 36));
         assert_eq!(other.ids().get(4999).unwrap(), "4999");
         let mut checks = other.checks().unwrap();
         let signatures = [0, 1].map(|row| checks.get(row).unwrap().to_vec());

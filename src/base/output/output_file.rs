@@ -117,14 +117,10 @@ impl ListFile {
 #[derive(Debug)]
 pub struct Listed {
     file: NewFile,
-    sum: Sum,
+    pub sum: Sum,
 }
 
 impl Listed {
-    pub fn sum(&self) -> &Sum {
-        &self.sum
-    }
-
     pub fn publish(self) -> Result<()> {
         self.file.publish()
     }

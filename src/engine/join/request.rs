@@ -161,7 +161,7 @@ impl Join {
 
     /// Whether something besides the distance decides what matches.
     pub(super) fn confirms(&self) -> bool {
-        self.check.is_some() || self.batch.has_classes()
+        self.check.is_some() || self.batch.classes().is_some()
     }
 }
 

@@ -64,7 +64,7 @@ impl Groups {
         let mut starts = Vec::new();
         each_distinct::<F>(segment, |_, row| starts.push(Row::from(row)))?;
         starts.push(Row::from(segment.rows() as u32));
-        if confirm.is_none() && !segment.has_classes() {
+        if confirm.is_none() && segment.classes().is_none() {
             return Ok(Groups { starts, divided: None });
         }
         let space = SortSpace { memory_bytes: space.memory_bytes / workers.max(1), ..space };

@@ -99,7 +99,8 @@ impl KeepOrder {
         if has_keys && asked.is_none_or(|order| order == KeepOrder::Field) {
             return Ok(KeepOrder::Field);
         }
-        KeepOrder::for_documents(asked, segment.has_times() && !has_keys, segment.has_lengths())
+        let [has_times, has_lengths] = [segment.times().is_some(), segment.lengths().is_some()];
+        KeepOrder::for_documents(asked, has_times && !has_keys, has_lengths)
             .map_err(|error| error.at(segment.path()))
     }
 

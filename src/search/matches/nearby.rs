@@ -46,7 +46,7 @@ impl<'a, F: Fingerprint> Nearby<'a, F> {
             let held = HeldKeys::read(&mut one, 0..most.min(batch.rows() as usize))?;
             Ok(Keys(held, [one, other]))
         };
-        let has_keys = confirm.is_some() || segment.has_classes();
+        let has_keys = confirm.is_some() || segment.classes().is_some();
         Ok(Nearby {
             batch,
             leaders,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Check, Stamp};
-use crate::store::{RowBytes, Segment};
+use crate::store::{Column, RowBytes, Segment};
 
 /// The least similarity of a match, unless another one is given.
 const LEAST: f64 = 0.75;
@@ -116,10 +116,10 @@ impl Confirm {
             Error::new(Kind::BadData, "the segment lacks the sketches of its recipe")
                 .at(segment.path())
                 .expected(format!("{} bytes for each document", self.check.bytes()))
-                .found(segment.check_bytes())
+                .found(segment.row_bytes(Column::Checks))
         };
-        let checks = segment.checks().filter(|_| segment.check_bytes() == self.check.bytes());
-        checks.ok_or_else(lacking)
+        let is_own = segment.row_bytes(Column::Checks) == self.check.bytes();
+        segment.checks().filter(|_| is_own).ok_or_else(lacking)
     }
 }
 

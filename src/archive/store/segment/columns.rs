@@ -123,7 +123,10 @@ impl SpooledColumn {
         Ok(SpooledColumn {
             column,
             coding,
-            row_bytes: if column.has_digests() { DIGEST_BYTES } else { row_bytes },
+            row_bytes: match column {
+                Column::Digests | Column::Keys => DIGEST_BYTES,
+                _ => row_bytes,
+            },
             blocks: BlockWriter::new(file, path),
             rows: 0,
             block: Vec::new(),

@@ -74,7 +74,6 @@ macro_rules! details {
 
         impl SegmentOptions {
             /// The options of a segment with the columns of `segment`, for rows of one day, with the usual codec.
-            #[must_use]
             pub fn like(segment: &Segment) -> SegmentOptions {
                 SegmentOptions {
                     ids: segment.id_kind(),
@@ -86,7 +85,6 @@ macro_rules! details {
             }
 
             /// With the columns of `other` as well. The rest is as it is here.
-            #[must_use]
             pub fn or(self, other: SegmentOptions) -> SegmentOptions {
                 SegmentOptions {
                     days: self.days || other.days,
@@ -180,7 +178,6 @@ details! {
 
 impl SegmentOptions {
     /// Those of a segment of `recipe`, with the columns that the recipe fills: classes, signatures, digests and keys.
-    #[must_use]
     pub fn of(recipe: &Recipe) -> SegmentOptions {
         SegmentOptions {
             classes: recipe.has_classes(),

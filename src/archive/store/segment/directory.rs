@@ -124,10 +124,6 @@ impl Column {
         }
     }
 
-    pub(crate) fn has_digests(self) -> bool {
-        matches!(self, Column::Digests | Column::Keys)
-    }
-
     fn takes(self, coding: Coding) -> bool {
         let is_computed = matches!(coding, Coding::RowNumber | Coding::Hex);
         coding == self.coding()

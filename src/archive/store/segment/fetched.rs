@@ -67,17 +67,14 @@ impl Fetched {
             Some(kept) => kept,
             None => {
                 // Two threads may fetch the same piece; the first to have it wins.
-                let kept = self.keep(segment, &self.read(segment, piece)?)?;
+                let bytes = self.read(segment, piece)?;
+                let kept = self.keep.keep(&bytes).at(parent_of(segment.path()))?;
                 self.pieces[piece].get_or_init(|| kept)
             }
         };
         let begin = self.range(segment, piece).start;
         let block = segment.fingerprint_blocks().all[at].range();
         Ok(kept.part((block.start - begin) as usize..(block.end - begin) as usize))
-    }
-
-    pub(super) fn keep(&self, segment: &Segment, bytes: &[u8]) -> Result<KeptBytes> {
-        self.keep.keep(bytes).at(parent_of(segment.path()))
     }
 
     /// Begins to read these blocks, many at once. What fails is read again when it is looked at.

@@ -31,8 +31,8 @@ impl Segment {
         Ids { segment, kind, text, keys, shown }
     }
 
-    /// Looks up lengths by row, if the segment has them.
-    pub fn lengths(&self) -> Option<Lengths> {
+    /// Looks up lengths of texts by row, in UTF-8 bytes, if the segment has them.
+    pub fn lengths(&self) -> Option<Integers<u64>> {
         self.integers(Column::Lengths)
     }
 
@@ -43,10 +43,10 @@ impl Segment {
 
     /// Looks up days by row, if the segment has them.
     pub fn days(&self) -> Option<Days> {
-        self.has_days().then(|| Days::new(self.clone()))
+        self.column(Column::Days).map(|_| Days::new(self.clone()))
     }
 
-    /// Looks up classes by row, if the segment has them.
+    /// Looks up classes by row, if the segment has them. Without them all rows are [`Class::Full`].
     pub fn classes(&self) -> Option<Classes> {
         self.integers(Column::Classes)
     }
@@ -109,9 +109,6 @@ impl Ids {
         Ok(())
     }
 }
-
-/// Looks up lengths of texts by row, in UTF-8 bytes.
-pub type Lengths = Integers<u64>;
 
 /// Looks up times by row, in seconds since 1970, if they are known.
 pub type Times = Integers<Option<i64>>;

@@ -9,7 +9,7 @@
 //! - `writer` writes it ([`SegmentWriter`]); `columns` and `row_bytes` collect rows into blocks.
 //! - `open` opens it ([`Segment`]); `source` checks its first and last bytes; `directory` finds the
 //!   blocks; `metadata` is what it says about itself; `verify` reads all of it.
-//! - `scan` reads fingerprints by key range ([`Scan`]), with `pieces` and `piece` reading ahead;
+//! - `scan` reads fingerprints by key range ([`Scan`]), with `pieces` reading ahead;
 //!   `ranked`, with `searchable` and `select`, looks fingerprints up in any order, and `sieve` leaves most of the
 //!   places out in which nothing is near; `fetched` reads what they look at and keeps it;
 //!   `lookup` and `row_bytes` read the other columns by row ([`Ids`] and others).
@@ -35,7 +35,6 @@ mod metadata;
 #[warn(missing_docs)]
 mod open;
 mod packed;
-mod piece;
 mod pieces;
 mod prefix_code;
 mod ranked;
@@ -51,15 +50,12 @@ mod words;
 #[warn(missing_docs)]
 mod writer;
 
-pub use block::BLOCK_ROWS;
-pub use block::Codec;
-pub use details::DetailLookup;
-pub use details::{Details, SegmentOptions};
-pub use directory::SCANNED_ROWS;
-pub use directory::{Coding, Column, IdKind};
+pub use block::{BLOCK_ROWS, Codec};
+pub use details::{DetailLookup, Details, SegmentOptions};
+pub use directory::{Coding, Column, IdKind, SCANNED_ROWS};
 pub use expected::Expected;
 pub use fetched::Access;
-pub use lookup::{Classes, Days, EmptyIds, Fingerprints, Ids, Integers, Lengths, Times};
+pub use lookup::{Classes, Days, EmptyIds, Fingerprints, Ids, Integers, Times};
 pub use metadata::RecordCounts;
 pub use open::{ColumnSize, Segment};
 pub use packed::MAX_PACKED_ROW_BYTES;

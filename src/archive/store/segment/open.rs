@@ -189,24 +189,9 @@ impl Segment {
         }
     }
 
-    /// Whether the lengths of texts are known.
-    pub fn has_lengths(&self) -> bool {
-        self.column(Column::Lengths).is_some()
-    }
-
     /// The field whose keys stand in the column of times, if they are not times: `score:max`, for example.
     pub fn order(&self) -> Option<&str> {
         self.0.metadata.order.as_deref()
-    }
-
-    /// Whether it has times, or other keys of a keep order.
-    pub fn has_times(&self) -> bool {
-        self.column(Column::Times).is_some()
-    }
-
-    /// Whether it has classes. Without them all rows are [full](crate::fingerprint::Class::Full).
-    pub fn has_classes(&self) -> bool {
-        self.column(Column::Classes).is_some()
     }
 
     /// The codecs of its fingerprint blocks, with the bytes in each.
@@ -226,25 +211,10 @@ impl Segment {
         Codec::of(number[0]).ok_or_else(|| unknown(number[0]).at(self.path()).offset(block.offset))
     }
 
-    /// Whether each row has a day of its own.
-    pub fn has_days(&self) -> bool {
-        self.column(Column::Days).is_some()
-    }
-
-    /// The bytes of each row's signature; 0 if it has none, and [`AS_NEEDED`] if they differ.
-    pub fn check_bytes(&self) -> usize {
-        self.row_bytes(Column::Checks)
-    }
-
     /// Bytes of a row in the column, on average.
     pub fn mean_row_bytes(&self, column: Column) -> usize {
         let rows_and_bytes = self.column(column).map(|it| (it.head.rows, it.head.bytes));
         rows_and_bytes.map_or(0, |(rows, bytes)| bytes.div_ceil(rows.max(1)) as usize)
-    }
-
-    /// The bytes of each row's band keys; 0 if it has none.
-    pub fn band_bytes(&self) -> usize {
-        self.row_bytes(Column::Bands)
     }
 
     /// Whether it has the digests of the texts.
@@ -258,7 +228,7 @@ impl Segment {
     }
 
     /// The bytes of each row in a column where all rows have as many; 0 without the column, and [`AS_NEEDED`] where they differ.
-    pub(super) fn row_bytes(&self, column: Column) -> usize {
+    pub fn row_bytes(&self, column: Column) -> usize {
         self.column(column).map_or(0, |Placed { head, .. }| match head.coding {
             Coding::Sketches | Coding::Anchors | Coding::PackedRows => AS_NEEDED,
             _ => head.bytes.checked_div(head.rows).unwrap_or(0) as usize,
@@ -294,7 +264,7 @@ impl Segment {
         let Some(placed) = self.column(column) else {
             return Err(damaged("the segment lacks a column")
                 .at(self.path())
-                .expected(column_name(column)));
+                .expected(format!("{column:?}").to_lowercase()));
         };
         if let Some(blocks) = placed.blocks.get() {
             return Ok(blocks);
@@ -373,8 +343,4 @@ impl fmt::Debug for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Segment({}, {})", self.path().named(), self.digest())
     }
-}
-
-fn column_name(column: Column) -> String {
-    format!("{column:?}").to_lowercase()
 }

@@ -124,7 +124,7 @@ impl<F: Fingerprint> Ranked<F> {
             let block = self.block(cursor.block)?;
             let number = block.number_of(key);
             if let Some(number) = number {
-                prefetch(block.select.below(), block.select.range_of(number));
+                prefetch(&block.select.below, block.select.range_of(number));
             }
             *lane = Some((block, &*block.code, number));
         }

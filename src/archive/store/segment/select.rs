@@ -14,14 +14,14 @@
 
 use std::ops::Range;
 
-use super::unary::WORD_BYTES;
+use super::unary::{WORD_BYTES, words};
 
 const RANGE_ROWS: u64 = 8;
 
 #[derive(Debug)]
 pub(super) struct Select {
     /// For each range, the count of the numbers below it; then the count of all.
-    below: Box<[u16]>,
+    pub(super) below: Box<[u16]>,
     shift: u32,
     /// The distance of the first number from the beginning of the range of that number. With this
     /// distance, the ranges of a block and of the next block are cut at the same bits of a
@@ -64,11 +64,6 @@ impl Select {
     #[inline(always)]
     pub(super) fn range_of(&self, number: u64) -> usize {
         ((number + self.phase) >> self.shift) as usize
-    }
-
-    #[inline(always)]
-    pub(super) fn below(&self) -> &[u16] {
-        &self.below
     }
 
     /// The rows of the ranges that have the numbers from `first` to `last`. The vector has a number that is not
@@ -135,27 +130,12 @@ pub(super) fn word(vector: &[u8], at: u32) -> u64 {
     u64::from_le_bytes(*bytes.expect("a vector has whole words"))
 }
 
-fn words(vector: &[u8]) -> impl Iterator<Item = u64> {
-    vector.as_chunks::<WORD_BYTES>().0.iter().map(|&word| u64::from_le_bytes(word))
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
     use crate::store::segment::unary;
-
-    #[test]
-    fn the_example_of_the_text() {
-        let mut vector = Vec::new();
-        unary::write([0, 0, 0, 3, 4].into_iter(), 4, &mut vector);
-        let select = Select { below: [0, 3, 4, 5].into(), shift: 1, phase: 0 };
-        let spot = Spot { word_at: 0, word: 0b1_0100_0000, row: 3 };
-        assert_eq!((select.after(&vector, 3), select.rows(2, 3)), (spot, 3..4));
-        assert_eq!(select.after(&vector, 0).row, 0);
-        assert_eq!(*Select::of(&vector, 5, 4, 0).below, [0, 4, 5]);
-    }
 
     proptest! {
         #[test]

@@ -75,7 +75,7 @@ impl<F: Fingerprint> Multiversion for Sieve<'_, F> {
                 && let Some((first, last)) = block.numbers(low, low | rest)
                 && block.low_bytes > 0
             {
-                prefetch(block.select.below(), block.select.range_of(first));
+                prefetch(&block.select.below, block.select.range_of(first));
                 lanes[held] = Some(Lane { block, code: &block.code, first, last, number });
                 held += 1;
             } else {

@@ -87,6 +87,6 @@ fn place<T>(mut word: u64, base: u64, slots: &mut [T], make: &impl Fn(u64) -> T)
     word
 }
 
-fn words(vector: &[u8]) -> impl DoubleEndedIterator<Item = u64> {
+pub(super) fn words(vector: &[u8]) -> impl DoubleEndedIterator<Item = u64> {
     vector.as_chunks::<WORD_BYTES>().0.iter().map(|&word| u64::from_le_bytes(word))
 }

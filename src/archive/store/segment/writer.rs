@@ -46,12 +46,6 @@ impl<'a, F> Row<'a, F> {
     pub fn new(fingerprint: F, id: &'a str) -> Row<'a, F> {
         Row { fingerprint, id, day: None, details: Details::NONE }
     }
-
-    /// The row with another fingerprint.
-    pub fn with<G>(self, fingerprint: G) -> Row<'a, G> {
-        let Row { id, day, details, .. } = self;
-        Row { fingerprint, id, day, details }
-    }
 }
 
 /// A segment that is being written. If it is dropped before [`SegmentWriter::finish`], nothing remains.
@@ -166,7 +160,7 @@ impl<F: Fingerprint> SegmentWriter<F> {
         lists: Lists,
     ) -> Result<Segment> {
         let [quarantine, repeated] = [&lists.quarantine, &lists.repeated]
-            .map(|list| list.as_ref().map(|list| list.sum().clone()));
+            .map(|list| list.as_ref().map(|list| list.sum.clone()));
         let metadata = Metadata {
             stamp: self.options.stamp.clone(),
             counts,

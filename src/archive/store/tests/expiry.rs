@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use roaring::RoaringTreemap;
 
 use super::*;
+use crate::store::dated::{Expired, Hidden};
 use crate::store::row_sets::RowSet;
-use crate::store::shown::{Expired, Hidden};
 
 /// A segment whose rows have these days of January.
 fn of_days(days: &[u8]) -> (TempDir, Segment, Vec<Day>) {

@@ -86,21 +86,17 @@ impl Model {
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let (store, _) = Store::init(folder.path().join("store"))?;
         let digests = vec![store.at(None)?.digest()];
-        let (versions, joins) = (vec![Some(Rows::new())], vec![HashMap::new()]);
-        let joined = HashMap::new();
-        let removed = HashMap::new();
-        let (first, firsts, in_tiers) = (None, vec![None], true);
         Ok(Model {
             folder,
             store,
-            versions,
+            versions: vec![Some(Rows::new())],
             digests,
-            joined,
-            joins,
-            first,
-            firsts,
-            removed,
-            in_tiers,
+            joined: HashMap::new(),
+            joins: vec![HashMap::new()],
+            first: None,
+            firsts: vec![None],
+            removed: HashMap::new(),
+            in_tiers: true,
         })
     }
 

@@ -370,7 +370,7 @@ fn written(
         ids_bytes: 1 << 20,
         format: Default::default(),
     };
-    let pairs = match confirm.is_some() || batch.has_classes() {
+    let pairs = match confirm.is_some() || batch.classes().is_some() {
         true => confirmed(&how, |fingerprints| vec![fingerprints / 3], 1)?,
         false => ConfirmedPairs::unchecked(pairs(batch, store, None, folder.path())?),
     };

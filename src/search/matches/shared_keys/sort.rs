@@ -42,7 +42,7 @@ impl Sort {
     pub(super) fn places(self, segment: &Segment) -> usize {
         match self {
             Sort::Anchors | Sort::Parts => segment.anchors().map_or(0, |_| ANCHORS),
-            Sort::Bands => segment.band_bytes() / KEY_BYTES,
+            Sort::Bands => segment.row_bytes(Column::Bands) / KEY_BYTES,
         }
     }
 
