@@ -10,7 +10,7 @@ use object_store::list::PaginatedListStore;
 use object_store::path::Path as Key;
 use object_store::{
     Error as Cause, MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions,
-    PutPayload, PutResult, UpdateVersion,
+    PutPayload, UpdateVersion,
 };
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
@@ -38,10 +38,7 @@ pub struct Objects {
 
 /// What a server calls the contents of an object: they are the same while the tag is.
 #[derive(Clone, Debug)]
-pub struct Tag {
-    pub(super) e_tag: Option<String>,
-    pub(super) version: Option<String>,
-}
+pub struct Tag(UpdateVersion);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
@@ -101,14 +98,15 @@ impl Objects {
 
     /// The object `name` for reading, if nobody ever writes another in its place.
     pub(crate) fn written_once(&self, name: &str, bytes: u64) -> Result<ObjectFile> {
-        let tag = Tag { e_tag: None, version: None };
+        let tag = Tag(UpdateVersion { e_tag: None, version: None });
         self.file(&Object { name: name.to_owned(), bytes, tag })
     }
 
     pub fn file(&self, object: &Object) -> Result<ObjectFile> {
         let Object { name, bytes, tag } = object;
         let key = self.key(name)?;
-        Ok(ObjectFile::new(Arc::clone(&self.store), key, self.at(name), *bytes, tag.e_tag.clone()))
+        let (store, tag) = (Arc::clone(&self.store), tag.0.e_tag.clone());
+        Ok(ObjectFile::new(store, key, self.at(name), *bytes, tag))
     }
 
     pub fn get(&self, name: &str, most: u64) -> Result<Option<(Vec<u8>, Tag)>> {
@@ -140,11 +138,11 @@ impl Objects {
         bytes: Vec<u8>,
         before: Option<&Tag>,
     ) -> Result<Option<Tag>> {
-        let mode = before.map_or(PutMode::Create, |tag| PutMode::Update(tag.into()));
+        let mode = before.map_or(PutMode::Create, |tag| PutMode::Update(tag.0.clone()));
         let payload = PutPayload::from(bytes);
         let key = self.key(name)?;
         match runtime()?.block_on(self.store.put_opts(&key, payload, PutOptions::from(mode))) {
-            Ok(put) => Ok(Some(put.into())),
+            Ok(put) => Ok(Some(Tag(put.into()))),
             Err(Cause::AlreadyExists { .. } | Cause::Precondition { .. }) => Ok(None),
             Err(cause) => Err(failure(&cause, &self.at(name))),
         }
@@ -214,7 +212,7 @@ impl Objects {
         if !matches!(sent, Ok(Some(_))) {
             abort(&mut *upload);
         }
-        sent.map(|put| (hasher.digest128(), put.map(Tag::from)))
+        sent.map(|put| (hasher.digest128(), put.map(|put| Tag(put.into()))))
     }
 
     pub fn one(&self) -> Result<Option<ObjectFile>> {
@@ -258,15 +256,15 @@ impl Object {
 
 impl Tag {
     pub(crate) fn of_nothing() -> Tag {
-        Tag { e_tag: Some("\"of nothing\"".to_owned()), version: None }
+        Tag(UpdateVersion { e_tag: Some("\"of nothing\"".to_owned()), version: None })
     }
 
     pub fn name(&self) -> Option<&str> {
-        self.e_tag.as_deref().or(self.version.as_deref())
+        self.0.e_tag.as_deref().or(self.0.version.as_deref())
     }
 
     fn of(meta: &ObjectMeta) -> Tag {
-        Tag { e_tag: meta.e_tag.clone(), version: meta.version.clone() }
+        Tag(UpdateVersion { e_tag: meta.e_tag.clone(), version: meta.version.clone() })
     }
 }
 
@@ -278,18 +276,6 @@ impl PartialEq for Tag {
 }
 
 impl Eq for Tag {}
-
-impl From<PutResult> for Tag {
-    fn from(PutResult { e_tag, version, .. }: PutResult) -> Tag {
-        Tag { e_tag, version }
-    }
-}
-
-impl From<&Tag> for UpdateVersion {
-    fn from(Tag { e_tag, version }: &Tag) -> UpdateVersion {
-        UpdateVersion { e_tag: e_tag.clone(), version: version.clone() }
-    }
-}
 
 #[cfg(test)]
 mod tests {
