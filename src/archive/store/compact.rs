@@ -67,7 +67,7 @@ impl Store {
     ) -> Result<Version> {
         self.remove_orphans(lock)?;
         let segments = self.path().join(SEGMENTS);
-        let records = current.files().into_iter().filter(|it| merger.takes(&it.file));
+        let records = current.files().into_iter().filter(|it| merger.files.contains(&it.file));
         let parts = records
             .map(|record| current.date(record.open(self.path())?, &record))
             .collect::<Result<Vec<Dated>>>()?;
@@ -124,10 +124,6 @@ impl Merger {
 
     pub fn segments(&self) -> usize {
         self.files.len()
-    }
-
-    fn takes(&self, file: &str) -> bool {
-        self.files.iter().any(|taken| taken == file)
     }
 }
 

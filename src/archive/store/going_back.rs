@@ -139,7 +139,7 @@ impl Version {
         let stays = |day| {
             self.entry(day).is_some_and(|entry| entry.added_in <= base && !entry.has_expired())
         };
-        let all = pages.pages().iter().map(|page| (page.day, page.id));
+        let all = pages.pages.iter().map(|page| (page.day, page.id));
         let mut lost: BTreeSet<(Day, u128)> =
             all.filter(|&(day, id)| stays(day) && !self.is_removed(id, day)).collect();
         let mut shown = BTreeMap::new();

@@ -39,30 +39,12 @@ impl Reduction<'_> {
         path: &Path,
         in_place: bool,
     ) -> Result<Segment> {
-        let (writer, fingerprinted, empty) = self.rows::<F>(segment, path)?;
-        let left = fingerprinted + empty;
-        if !in_place {
-            let counts =
-                RecordCounts { read: left, fingerprinted, empty, ..RecordCounts::default() };
-            return writer.finish(counts, &self.identity(segment.digest()));
-        }
-        let counts = segment.counts();
-        let removed = counts.removed + (counts.fingerprinted + counts.empty).saturating_sub(left);
-        writer.finish_like(segment, RecordCounts { fingerprinted, empty, removed, ..counts })
-    }
-
-    /// Starts a segment at `path` with the rows that are left, and says how many there are, and of documents without a fingerprint.
-    fn rows<F: Fingerprint>(
-        &self,
-        segment: &Segment,
-        path: &Path,
-    ) -> Result<(SegmentWriter<F>, u64, u64)> {
         let mut scan = segment.scan::<F>(KeyRange::all());
         let mut ids = segment.ids();
         let mut details = DetailLookup::new(segment);
-        let mut writer = SegmentWriter::create(path, options(segment))?;
+        let mut writer = SegmentWriter::<F>::create(path, options(segment))?;
         let mut found = vec![false; self.only.map_or(0, |only| only.len())];
-        let (mut rows, mut empty) = (0, 0);
+        let (mut fingerprinted, mut empty) = (0, 0);
         let mut run = Vec::new();
         while let Some(first) = scan.next(&mut run)? {
             for (row, &fingerprint) in (first..).zip(&run) {
@@ -72,7 +54,7 @@ impl Reduction<'_> {
                     found[place] = true;
                 }
                 if !self.removed.rows.contains(row) {
-                    rows += 1;
+                    fingerprinted += 1;
                     let details = details.get(row)?;
                     writer.push(&Row { details, ..Row::new(fingerprint, id) })?;
                 }
@@ -92,21 +74,30 @@ impl Reduction<'_> {
                 }
             }
         }
-        Ok((writer, rows, empty))
+        let left = fingerprinted + empty;
+        if !in_place {
+            let counts =
+                RecordCounts { read: left, fingerprinted, empty, ..RecordCounts::default() };
+            return writer.finish(counts, &self.identity(segment.digest()));
+        }
+        let counts = segment.counts();
+        let removed = counts.removed + (counts.fingerprinted + counts.empty).saturating_sub(left);
+        writer.finish_like(segment, RecordCounts { fingerprinted, empty, removed, ..counts })
     }
 
     fn identity(&self, source: Digest) -> String {
-        let only = self.only.map_or(String::new(), |only| format!(" only {}", digest_of(only)));
-        let without =
-            (!self.removed.is_empty()).then(|| format!(" without {}", self.removed.digest()));
-        format!("{source}{only}{}", without.unwrap_or_default())
+        format!("{source}{}", self.named([" only ", " without "]))
     }
 
     pub(crate) fn file(&self, source: Digest, day: Day) -> String {
-        let only = self.only.map_or(String::new(), |only| format!("-{}", digest_of(only)));
-        let without =
-            (!self.removed.is_empty()).then(|| format!("-without-{}", self.removed.digest()));
-        format!("{day}-{source}{only}{}.seg", without.unwrap_or_default())
+        format!("{day}-{source}{}.seg", self.named(["-", "-without-"]))
+    }
+
+    fn named(&self, [only, without]: [&str; 2]) -> String {
+        let only = self.only.map(|ids| format!("{only}{}", digest_of(ids)));
+        let is_any = !self.removed.is_empty();
+        let removed = is_any.then(|| format!("{without}{}", self.removed.digest()));
+        [only, removed].into_iter().flatten().collect()
     }
 }
 

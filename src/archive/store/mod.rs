@@ -116,7 +116,7 @@ pub use removal_note::{JOURNAL, RemovalNote};
 pub use removing::{Removal, Removed};
 pub use replacements::Replacements;
 pub use segment::{
-    Access, BLOCK_ROWS, Classes, Codec, Coding, Column, ColumnSize, Cursor, Days, DeclaredRows,
+    Access, BLOCK_ROWS, Classes, Codec, Coding, Column, ColumnHead, Cursor, Days, DeclaredRows,
     DetailLookup, Details, EmptyIds, Expected, Fingerprints, IdKind, Ids, Integers, KeyRange,
     LANES, Lists, MAX_PACKED_ROW_BYTES, Ranked, RecordCounts, Row, RowBytes, SCANNED_ROWS, Scan,
     Segment, SegmentOptions, SegmentWriter, TextDigests, Times,

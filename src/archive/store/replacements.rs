@@ -19,7 +19,7 @@ use crate::error::Error;
 pub struct Replacements {
     path: PathBuf,
     /// In order, each page once.
-    pages: Vec<Replacement>,
+    pub(super) pages: Vec<Replacement>,
     sieve: IdSieve,
     slack: Vec<PageSlack>,
 }
@@ -90,10 +90,6 @@ impl Replacements {
 
     pub(super) fn slack_bytes(&self, day: Day) -> Option<Vec<u8>> {
         Slack::of_pages(&self.slack, day).bytes()
-    }
-
-    pub(super) fn pages(&self) -> &[Replacement] {
-        &self.pages
     }
 
     /// The place of a page in this order, if it is listed. The id is a digest.

@@ -41,7 +41,7 @@ impl Store {
         let mut replaced = replaced_rows::read(self.path(), last.replaced)?;
         let successors = successors(replacements, (held, day))?;
         let mut stays = Vec::new();
-        for page in replacements.pages() {
+        for page in &replacements.pages {
             let enters = successors.contains(&page.by);
             if !enters && !removals.has_digest(page.by, day) {
                 let what = "the page that is to replace another one does not enter the store";
@@ -52,7 +52,7 @@ impl Store {
             stays.push(!enters);
         }
         let mut found = vec![false; replacements.len()];
-        let days: BTreeSet<Day> = replacements.pages().iter().map(|page| page.day).collect();
+        let days: BTreeSet<Day> = replacements.pages.iter().map(|page| page.day).collect();
         let records = FileRecord::all(last).into_iter();
         for record in records.filter(|it| it.days().any(|day| days.contains(&day))) {
             let dated = record.dated(self.path())?;
@@ -71,7 +71,7 @@ impl Store {
                 replaced.insert(record.file, set.into());
             }
         }
-        let lost = replacements.pages().iter().zip(&found).filter(|(_, found)| !**found);
+        let lost = replacements.pages.iter().zip(&found).filter(|(_, found)| !**found);
         for (page, _) in lost {
             expect_gone(last, &removals, replacements, page)?;
         }

@@ -16,7 +16,8 @@ use crate::progress::{self, Activity};
 
 use super::block::{self, BLOCK_ROWS, Codec};
 use super::directory::{
-    Coding, Column, DIGEST_BYTES, Head, LENGTH_BYTES, PACKED_LENGTH_BYTES, is_anchors, write_entry,
+    Coding, Column, ColumnHead, DIGEST_BYTES, LENGTH_BYTES, PACKED_LENGTH_BYTES, is_anchors,
+    write_entry,
 };
 use super::packed::{MAX_PACKED_ROW_BYTES, Packer, planes};
 use super::words::bytes_of;
@@ -43,15 +44,15 @@ impl<W: Write> BlockWriter<W> {
         self.out.write_all(block).at(&self.path)
     }
 
-    pub(crate) fn head(&self, column: Column, coding: Coding, rows: u64) -> Head {
-        Head { column, coding, rows, bytes: self.bytes, entries: xxh3_128(&self.entries) }
+    pub(crate) fn head(&self, column: Column, coding: Coding, rows: u64) -> ColumnHead {
+        ColumnHead { column, coding, rows, bytes: self.bytes, entries: xxh3_128(&self.entries) }
     }
 }
 
 /// The columns at the end of a segment that is being finished, in the order of their numbers, and its directory.
 pub(crate) struct Ending<'a, W> {
     pub out: &'a mut W,
-    pub heads: Vec<Head>,
+    pub heads: Vec<ColumnHead>,
     pub entries: Vec<u8>,
 }
 
@@ -94,7 +95,7 @@ impl<F: Fingerprint, W: Write> FingerprintColumn<F, W> {
         Ok(())
     }
 
-    pub(crate) fn finish(&mut self) -> Result<Head> {
+    pub(crate) fn finish(&mut self) -> Result<ColumnHead> {
         self.flush()?;
         Ok(self.blocks.head(Column::Fingerprints, Coding::Blocks, self.rows))
     }
@@ -193,7 +194,7 @@ impl SpooledColumn {
     }
 
     /// Writes the last block, then all of them to the end of `segment`. Returns the column and the entries of its blocks.
-    fn append_to(&mut self, segment: &mut impl Write) -> Result<(Head, &[u8])> {
+    fn append_to(&mut self, segment: &mut impl Write) -> Result<(ColumnHead, &[u8])> {
         if !self.rows.is_multiple_of(self.coding.block_rows()) {
             self.flush()?;
         }

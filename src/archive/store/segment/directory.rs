@@ -213,16 +213,19 @@ impl IdKind {
     }
 }
 
+/// What the directory says of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
+pub struct ColumnHead {
     pub column: Column,
-    pub(crate) coding: Coding,
+    pub coding: Coding,
     pub rows: u64,
+    /// The bytes of its blocks.
     pub bytes: u64,
+    /// The XXH3-128 of the entries of its blocks.
     pub entries: u128,
 }
 
-impl Head {
+impl ColumnHead {
     pub(crate) fn blocks(&self) -> u64 {
         match self.coding.block_rows() {
             0 => 0,
@@ -247,7 +250,7 @@ impl Head {
         out.extend(self.entries.to_le_bytes());
     }
 
-    fn read(bytes: &[u8; COLUMN_BYTES]) -> Result<Head> {
+    fn read(bytes: &[u8; COLUMN_BYTES]) -> Result<ColumnHead> {
         let column = Column::ALL.into_iter().find(|column| *column as u8 == bytes[0]);
         let coding = Coding::ALL.into_iter().find(|coding| *coding as u8 == bytes[1]);
         let (Some(column), Some(coding)) = (column, coding) else {
@@ -255,7 +258,7 @@ impl Head {
                 .found(format_args!("column {}, coding {}", bytes[0], bytes[1]))
                 .help("read it with the version of dupsieve that wrote it"));
         };
-        let head = Head {
+        let head = ColumnHead {
             column,
             coding,
             rows: u64_at(bytes, 8),
@@ -274,9 +277,9 @@ impl Head {
 
 /// Reads the table of columns and checks it: each column once, in order, with fingerprints and ids, all
 /// with the same number of rows.
-pub(crate) fn read_heads(table: &[u8]) -> Result<Vec<Head>> {
+pub(crate) fn read_heads(table: &[u8]) -> Result<Vec<ColumnHead>> {
     let (columns, rest) = table.as_chunks::<COLUMN_BYTES>();
-    let heads = columns.iter().map(Head::read).collect::<Result<Vec<Head>>>()?;
+    let heads = columns.iter().map(ColumnHead::read).collect::<Result<Vec<ColumnHead>>>()?;
     let rows = heads.first().map_or(0, |head| head.rows);
     let alike = heads.iter().all(|head| head.rows == rows || head.column == Column::Empties);
     let ordered = heads.is_sorted_by(|a, b| a.column < b.column);
@@ -311,7 +314,12 @@ pub struct Blocks {
 
 impl Blocks {
     /// Reads the entries of column `head`, whose first block is at `offset`.
-    pub(crate) fn read(head: &Head, width: Width, offset: u64, entries: &[u8]) -> Result<Blocks> {
+    pub(crate) fn read(
+        head: &ColumnHead,
+        width: Width,
+        offset: u64,
+        entries: &[u8],
+    ) -> Result<Blocks> {
         if xxh3_128(entries) != head.entries {
             return Err(damaged("the checksum of a column's directory is wrong")
                 .expected(format_args!("{:032x}", head.entries))

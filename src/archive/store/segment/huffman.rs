@@ -100,7 +100,11 @@ fn write_page<F: Fingerprint>(code: &PrefixCode, fingerprints: &[F], pages: &mut
 
 /// Decodes `out.len()` fingerprints from `code`, a block without its header.
 pub(crate) fn decode<F: Fingerprint>(code: &[u8], out: &mut [F]) -> Result<()> {
-    let Parts { lengths, directory, pages } = Parts::of::<F>(code)?;
+    let ends = || damaged("the block ends before its pages");
+    let lengths = (F::BITS as usize + 1).div_ceil(2);
+    let (lengths, rest) = code.split_at_checked(lengths).ok_or_else(ends)?;
+    let count = rest.len().div_ceil(PAGE_BYTES + entry_bytes::<F>());
+    let (directory, pages) = rest.split_at_checked(count * entry_bytes::<F>()).ok_or_else(ends)?;
     let code = Code::read(lengths)?;
     let mut entries = directory.chunks_exact(entry_bytes::<F>()).zip(pages.chunks(PAGE_BYTES));
     let mut rest = out;
@@ -130,24 +134,6 @@ const fn entry_bytes<F: Fingerprint>() -> usize {
     2 + bytes_of::<F>()
 }
 
-struct Parts<'a> {
-    lengths: &'a [u8],
-    directory: &'a [u8],
-    pages: &'a [u8],
-}
-
-impl<'a> Parts<'a> {
-    fn of<F: Fingerprint>(code: &'a [u8]) -> Result<Parts<'a>> {
-        let ends = || damaged("the block ends before its pages");
-        let lengths = (F::BITS as usize + 1).div_ceil(2);
-        let (lengths, rest) = code.split_at_checked(lengths).ok_or_else(ends)?;
-        let count = rest.len().div_ceil(PAGE_BYTES + entry_bytes::<F>());
-        let (directory, pages) =
-            rest.split_at_checked(count * entry_bytes::<F>()).ok_or_else(ends)?;
-        Ok(Parts { lengths, directory, pages })
-    }
-}
-
 struct Code<F> {
     decoder: Decoder,
     /// For each h a mask of the bits from h on; 0 for equal fingerprints.
@@ -158,7 +144,9 @@ impl<F: Fingerprint> Code<F> {
     fn read(lengths: &[u8]) -> Result<Code<F>> {
         let symbols = F::BITS as usize + 1;
         let tail = |h| (symbols - 1).saturating_sub(h + 1);
-        Ok(Code { decoder: PrefixCode::read(lengths, symbols)?.decoder(tail), masks: masks() })
+        let decoder = PrefixCode::read(lengths, symbols)?.decoder(tail);
+        let masks = (0..F::BITS).map(|h| F::MAX >> h).chain([F::default()]).collect();
+        Ok(Code { decoder, masks })
     }
 }
 
@@ -236,8 +224,4 @@ fn big_endian<F: Fingerprint>(bytes: &[u8]) -> F {
         Width::W64 => F::from_u128(u64::from_be_bytes(bytes.try_into().expect(exact)).into()),
         Width::W128 => F::from_u128(u128::from_be_bytes(bytes.try_into().expect(exact))),
     }
-}
-
-fn masks<F: Fingerprint>() -> Vec<F> {
-    (0..F::BITS).map(|h| F::MAX >> h).chain([F::default()]).collect()
 }

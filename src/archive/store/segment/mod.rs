@@ -52,12 +52,12 @@ mod writer;
 
 pub use block::{BLOCK_ROWS, Codec};
 pub use details::{DetailLookup, Details, SegmentOptions};
-pub use directory::{Coding, Column, IdKind, SCANNED_ROWS};
+pub use directory::{Coding, Column, ColumnHead, IdKind, SCANNED_ROWS};
 pub use expected::Expected;
 pub use fetched::Access;
 pub use lookup::{Classes, Days, EmptyIds, Fingerprints, Ids, Integers, Times};
 pub use metadata::RecordCounts;
-pub use open::{ColumnSize, Segment};
+pub use open::Segment;
 pub use packed::MAX_PACKED_ROW_BYTES;
 pub use ranked::{Cursor, LANES, Ranked};
 pub use row_bytes::{DeclaredRows, RowBytes, TextDigests};

@@ -20,7 +20,7 @@ use crate::store::damage::damaged;
 use crate::store::digest::Digest;
 
 use super::block::{self, Codec, unknown};
-use super::directory::{Block, Blocks, Coding, Column, Head, IdKind, read_heads};
+use super::directory::{Block, Blocks, Coding, Column, ColumnHead, IdKind, read_heads};
 use super::metadata::{MAGIC, Metadata, RecordCounts, content_digest};
 use super::source::{Placed, SegmentFile, TRAILER_BYTES};
 
@@ -45,19 +45,6 @@ pub(super) struct Opened {
     columns: Vec<Placed>,
     metadata: Metadata,
     digest: Digest,
-}
-
-/// The size of one column, for reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ColumnSize {
-    /// Which column.
-    pub column: Column,
-    /// How it is coded.
-    pub coding: Coding,
-    /// The number of its rows.
-    pub rows: u64,
-    /// The bytes of its blocks.
-    pub bytes: u64,
 }
 
 impl Segment {
@@ -236,11 +223,8 @@ impl Segment {
     }
 
     /// Its columns and their sizes.
-    pub fn columns(&self) -> impl Iterator<Item = ColumnSize> {
-        self.0.columns.iter().map(|Placed { head, .. }| {
-            let Head { column, coding, rows, bytes, .. } = *head;
-            ColumnSize { column, coding, rows, bytes }
-        })
+    pub fn columns(&self) -> impl Iterator<Item = &ColumnHead> {
+        self.0.columns.iter().map(|placed| &placed.head)
     }
 
     /// The first fingerprint and the number of bytes of each fingerprint block, in order.

@@ -15,7 +15,7 @@ use crate::progress::{self, Activity};
 use crate::store::damage::damaged;
 use crate::store::digest::Digest;
 
-use super::directory::{Blocks, COLUMN_BYTES, Head, u32_at, u64_at};
+use super::directory::{Blocks, COLUMN_BYTES, ColumnHead, u32_at, u64_at};
 use super::metadata::{MAGIC, Metadata, VERSION};
 
 const HEADER_BYTES: u64 = 16;
@@ -27,7 +27,7 @@ const MAX_METADATA_BYTES: u64 = 1 << 24;
 const MAX_TABLE_BYTES: u64 = 16 * COLUMN_BYTES as u64;
 
 pub(crate) struct Placed {
-    pub head: Head,
+    pub head: ColumnHead,
     pub offset: u64,
     pub entries: Range<u64>,
     pub blocks: OnceLock<Blocks>,
@@ -144,7 +144,12 @@ impl SegmentFile<'_> {
     }
 
     /// Computes where the columns are: all blocks, then all entries, which end at `end`.
-    pub(crate) fn place(&self, heads: Vec<Head>, width: Width, end: u64) -> Result<Vec<Placed>> {
+    pub(crate) fn place(
+        &self,
+        heads: Vec<ColumnHead>,
+        width: Width,
+        end: u64,
+    ) -> Result<Vec<Placed>> {
         let lengths = heads.iter().map(|head| Some(head.bytes));
         let entry_lengths = heads.iter().map(|head| head.entries_bytes(width));
         let mut ends = lengths.chain(entry_lengths).scan(HEADER_BYTES, |at, length| {

@@ -14,7 +14,7 @@ use crate::store::digest::Digest;
 
 use super::columns::{Ending, FingerprintColumn, SpooledColumn};
 use super::details::{DetailColumns, Details, SegmentOptions};
-use super::directory::{Coding, Column, Head, IdKind};
+use super::directory::{Coding, Column, ColumnHead, IdKind};
 use super::metadata::{MAGIC, Metadata, RecordCounts, VERSION, content_digest};
 use super::open::Segment;
 use super::packed::is_id;
@@ -186,7 +186,7 @@ impl<F: Fingerprint> SegmentWriter<F> {
         Segment::open(&self.path)
     }
 
-    fn append_columns(&mut self) -> Result<(Vec<Head>, Vec<u8>)> {
+    fn append_columns(&mut self) -> Result<(Vec<ColumnHead>, Vec<u8>)> {
         let heads = vec![self.fingerprints.finish()?];
         let blocks = &mut self.fingerprints.blocks;
         let entries = std::mem::take(&mut blocks.entries);
@@ -232,8 +232,8 @@ fn check_id(id: &str) -> Result<()> {
         .found(Excerpt(id)))
 }
 
-fn computed(coding: Coding, rows: u64) -> Head {
-    Head { column: Column::Ids, coding, rows, bytes: 0, entries: Digest::of(&[]).0 }
+fn computed(coding: Coding, rows: u64) -> ColumnHead {
+    ColumnHead { column: Column::Ids, coding, rows, bytes: 0, entries: Digest::of(&[]).0 }
 }
 
 fn header(width: Width) -> Vec<u8> {
@@ -241,7 +241,7 @@ fn header(width: Width) -> Vec<u8> {
 }
 
 /// The last bytes of a segment: table of columns, metadata, trailer.
-fn ending(width: Width, heads: &[Head], metadata: &Metadata) -> Vec<u8> {
+fn ending(width: Width, heads: &[ColumnHead], metadata: &Metadata) -> Vec<u8> {
     let mut table = Vec::new();
     for head in heads {
         head.write(&mut table);
