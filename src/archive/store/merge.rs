@@ -203,8 +203,7 @@ impl<F: Fingerprint> MergeSource<'_, F> {
         head.fingerprint = self.run[self.run.len() - self.left];
         head.day = Some(self.days.get(self.next)?);
         if let Some(ids) = &mut self.ids {
-            head.id.clear();
-            head.id.push_str(ids.get(self.next)?);
+            ids.get(self.next)?.clone_into(&mut head.id);
         }
         self.pass();
         Ok(true)

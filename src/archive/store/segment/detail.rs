@@ -56,9 +56,7 @@ impl DetailType for Vec<u8> {
     }
 
     fn read(&mut self, lookup: &mut RowBytes, row: u64) -> Result<()> {
-        let bytes = lookup.get(row)?;
-        self.clear();
-        self.extend_from_slice(bytes);
+        lookup.get(row)?.clone_into(self);
         Ok(())
     }
 

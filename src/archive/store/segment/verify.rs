@@ -159,8 +159,7 @@ impl<'a, F: Fingerprint> Rows<'a, F> {
             return Err(self.segment.disorder(row, "an invalid id".into(), id));
         }
         (self.last, self.last_day) = (Some(fingerprint), day);
-        self.last_id.clear();
-        self.last_id.push_str(id);
+        id.clone_into(&mut self.last_id);
         self.details.get(row)?;
         if let Some(day) = day {
             *self.of_days.entry(day).or_default() += 1;

@@ -105,8 +105,7 @@ impl<F: Fingerprint> SegmentWriter<F> {
         self.fingerprints.push(row.fingerprint)?;
         if let Some(ids) = &mut self.ids {
             check_id(row.id)?;
-            self.last_id.clear();
-            self.last_id.push_str(row.id);
+            row.id.clone_into(&mut self.last_id);
             ids.push_id(row.id)?;
         }
         if let Some(days) = &mut self.days {
@@ -126,8 +125,7 @@ impl<F: Fingerprint> SegmentWriter<F> {
                 .expected(format_args!("an id after `{}`", self.last_empty))
                 .found(format_args!("`{id}`")));
         }
-        self.last_empty.clear();
-        self.last_empty.push_str(id);
+        id.clone_into(&mut self.last_empty);
         self.empties.push_id(id)
     }
 
