@@ -7,8 +7,6 @@
 //! left to those after it. A question whose part is over is answered by what was found so far, and the answer says that it
 //! is cut.
 
-use std::fmt;
-
 /// The steps that are left to some questions, and whether anybody still wants the answers.
 pub struct Work<'a> {
     left: u64,
@@ -97,12 +95,6 @@ impl<'a> Work<'a> {
     /// Whether a step was refused since the question began.
     pub fn is_cut(&self) -> bool {
         self.is_cut
-    }
-}
-
-impl fmt::Debug for Work<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Work({} steps left)", self.left)
     }
 }
 

@@ -8,7 +8,6 @@
 //! file of a store --read--> bytes --keep--> [ kept | kept | kept |   room for more   ]   a mapped file without a name
 //! ```
 
-use std::fmt::{self, Debug};
 use std::fs::File;
 use std::io;
 use std::ops::{Deref, Range};
@@ -113,12 +112,6 @@ impl Deref for KeptBytes {
         // SAFETY: so many bytes were written there before the value was made, nobody writes to them again, and they
         // live as long as their owner.
         unsafe { slice::from_raw_parts(self.begin.as_ptr(), self.length) }
-    }
-}
-
-impl Debug for KeptBytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes", self.length)
     }
 }
 

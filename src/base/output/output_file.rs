@@ -58,7 +58,6 @@ impl fmt::Display for Sum {
     }
 }
 
-#[derive(Debug)]
 pub struct OutputFile<F: Write = File> {
     path: PathBuf,
     file: BufWriter<Summing<F>>,
@@ -144,12 +143,6 @@ struct Summing<F> {
     file: F,
     bytes: u64,
     hash: Box<Xxh3>,
-}
-
-impl<F> fmt::Debug for Summing<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Summing").field("bytes", &self.bytes).finish_non_exhaustive()
-    }
 }
 
 impl<F: Write> Write for Summing<F> {
