@@ -25,21 +25,33 @@
 //! no out, kept                                        what is not there
 //! names kept: a.jsonl b                               the names in a folder
 //! same one.seg two.seg                                files or folders with the same bytes
-//! note store                                          `noted store` then says that its files have not changed
-//! copy one two                                        a file; `remove one` takes a file or a folder away
+//! note store                                          `noted store` then says that its files have not changed, and `untouched store`
+//!                                                     that they were not even written
+//! copy one two                                        a file or a folder; `remove one` takes one away
+//! link one two                                        a symbolic link to one, and `twin one two` a hard one
+//! flip one.seg 7                                      turns a bit of a byte over, from the end if negative; once more turns it back
+//! forge out verdicts.tsv                              a row of a table becomes another one, and the report is sealed anew
+//!     a   drop
+//!     a   keep
+//! needs segmenter                                     the case is for builds with this feature; `needs no segmenter`, for those without
 //! museum 1/store store                                a file or a folder of tests/data
 //! ```
 //!
-//! `«0..60»` stands for the words of these numbers, `→` for a tab, and `⏎` for nothing, so that a line can be empty.
+//! `«0..60»` stands for the words of these numbers, `→` for a tab, and `⏎` for nothing, so that a line can be empty. A line of a file that begins
+//! with `×0..9` is written for each of these numbers, with the number for `№`. A command is run with each of the parts in `(one|other)`, and what is
+//! said of it holds for all. Where a file is taken away or a bit is turned over, its name may be a pattern.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::path::Path;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::SystemTime;
 
 use crate::faults::{assert_failed, assert_reported};
+use crate::forgery::forge;
 use crate::support::{Bench, Ended, Running};
-use crate::world::{record, words};
+use crate::world::{self, record, words};
 
 macro_rules! cases {
     ($($name:ident)*) => {
@@ -51,7 +63,7 @@ macro_rules! cases {
     };
 }
 
-cases!(command_line corpus days failures filter inputs judging loss lsh museum outputs passages presets seen store weights);
+cases!(clusters command_line corpus days failures filter inputs judging loss lsh museum outputs passages presets purged seen store weights);
 
 #[test]
 fn every_file_of_cases_is_a_test() {
@@ -80,7 +92,18 @@ fn hold(name: &str) {
     let before = cases.next().unwrap();
     for steps in cases {
         let mut case = Case::default();
-        before.iter().chain(steps).for_each(|step| case.take(step));
+        let steps = before.iter().chain(steps).take_while(|step| is_for_this_build(&step.line));
+        steps.for_each(|step| case.take(step));
+    }
+}
+
+/// Whether a case goes on after this line.
+fn is_for_this_build(line: &str) -> bool {
+    match line {
+        "needs segmenter" => cfg!(feature = "segmenter"),
+        "needs no segmenter" => cfg!(not(feature = "segmenter")),
+        "needs no object-store" => cfg!(not(feature = "object-store")),
+        _ => true,
     }
 }
 
@@ -92,8 +115,10 @@ fn steps(name: &str) -> Vec<Step> {
         let mut block = None;
         while let Some((_, below)) = lines.next_if(|it| it.1.starts_with("    ")) {
             let text = block.get_or_insert_with(String::new);
-            *text += &filled(&below[4..]);
-            text.push('\n');
+            for line in repeated(&below[4..]) {
+                *text += &filled(&line);
+                text.push('\n');
+            }
         }
         if !line.is_empty() && !line.starts_with('#') {
             let place = format!("tests/cases/{name}.txt:{}: {line}", at + 1);
@@ -101,6 +126,25 @@ fn steps(name: &str) -> Vec<Step> {
         }
     }
     steps
+}
+
+/// A line of a file for each number, if it begins with a range of them.
+fn repeated(line: &str) -> Vec<String> {
+    match line.strip_prefix('×').and_then(|it| it.split_once(' ')) {
+        Some((range, line)) => {
+            numbers(range).map(|it| line.replace('№', &it.to_string())).collect()
+        }
+        None => vec![line.to_owned()],
+    }
+}
+
+/// The commands that a line stands for.
+fn commands(line: &str) -> Vec<String> {
+    let parts = line.split_once('(').and_then(|(before, it)| Some((before, it.split_once(')')?)));
+    let Some((before, (parts, after))) = parts else { return vec![line.to_owned()] };
+    let ends = commands(after);
+    let with = |part| ends.iter().map(move |end| format!("{before}{part}{end}"));
+    parts.split('|').flat_map(with).collect()
 }
 
 fn filled(line: &str) -> String {
@@ -122,15 +166,19 @@ fn numbers(range: &str) -> std::ops::Range<usize> {
     from.parse().unwrap()..to.parse().unwrap()
 }
 
+/// The files of a folder, and when each was last written.
+type Noted = (BTreeMap<String, Vec<u8>>, BTreeMap<PathBuf, SystemTime>);
+
 struct Case {
     bench: Bench,
-    last: Option<Ended>,
-    noted: BTreeMap<String, BTreeMap<String, Vec<u8>>>,
+    /// How the last command ended, with each of its parts.
+    last: Vec<Ended>,
+    noted: BTreeMap<String, Noted>,
 }
 
 impl Default for Case {
     fn default() -> Case {
-        Case { bench: Bench::new(), last: None, noted: BTreeMap::new() }
+        Case { bench: Bench::new(), last: Vec::new(), noted: BTreeMap::new() }
     }
 }
 
@@ -139,25 +187,27 @@ impl Case {
         let Step { place, line, block } = step;
         let (verb, rest) = line.trim_start().split_once(' ').unwrap_or((line.trim_start(), ""));
         if line.starts_with("  ") {
-            let ended = self.last.as_ref().expect("a command comes before");
-            match verb {
-                "reported" => assert_reported(&self.bench, ended.code, rest),
-                "prints" if !rest.is_empty() => {
-                    assert_eq!(ended.stdout, self.bench.read(rest), "{place}");
+            assert!(!self.last.is_empty(), "{place}: a command comes before");
+            for ended in &self.last {
+                match verb {
+                    "reported" => assert_reported(&self.bench, ended.code, rest),
+                    "prints" if !rest.is_empty() => {
+                        assert_eq!(ended.stdout, self.bench.read(rest), "{place}");
+                    }
+                    _ => expect(place, ended, (verb, rest), block.as_deref()),
                 }
-                _ => expect(place, ended, (verb, rest), block.as_deref()),
             }
             return;
         }
         let bench = &self.bench;
         let (name, part) = rest.split_once(": ").unwrap_or((rest.trim_end_matches(':'), ""));
         let whole = || block.clone().unwrap_or_else(|| part.to_owned());
+        let (one, other) = rest.split_once(' ').unwrap_or((rest, ""));
         match verb {
             "write" => bench.write(name, whole()),
             "documents" => {
-                let (name, range) = rest.split_once(' ').unwrap();
-                let range = numbers(range);
-                bench.write(name, bench.documents(range.start, range.end));
+                let range = numbers(other);
+                bench.write(one, bench.documents(range.start, range.end));
             }
             "records" => {
                 let lines = block.iter().flat_map(|it| it.lines());
@@ -189,25 +239,33 @@ impl Case {
                 let names: Vec<&str> = part.split_whitespace().collect();
                 assert_eq!(bench.names(name), names, "{place}");
             }
-            "same" => {
-                let (one, other) = rest.split_once(' ').unwrap();
-                assert!(self.files(one) == self.files(other), "{place}");
+            "same" => assert!(self.files(one) == self.files(other), "{place}"),
+            "museum" => bench.copy(&world::museum(one), other),
+            "note" => {
+                let noted = (self.files(rest), bench.times(rest));
+                self.noted.insert(rest.to_owned(), noted);
             }
-            "museum" => {
-                let (from, to) = rest.split_once(' ').unwrap();
-                bench.take_from_museum(from, to);
+            "noted" => assert!(self.noted[rest].0 == self.files(rest), "{place}"),
+            "untouched" => assert_eq!(self.noted[rest].1, bench.times(rest), "{place}"),
+            "copy" => bench.copy(one, other),
+            "link" => symlink(one, bench.path(other)).unwrap(),
+            "twin" => fs::hard_link(bench.path(one), bench.path(other)).unwrap(),
+            "flip" => flip(&self.matching(one), other.parse().unwrap()),
+            "forge" => {
+                let rows = whole();
+                let (from, to) = rows.trim_end().split_once('\n').unwrap();
+                forge(bench, (one, "outcome"), &[(other, from, to)], |_| ());
             }
-            "note" => _ = self.noted.insert(rest.to_owned(), self.files(rest)),
-            "noted" => assert!(self.noted[rest] == self.files(rest), "{place}"),
-            "copy" => {
-                let (from, to) = rest.split_once(' ').unwrap();
-                bench.write(to, bench.bytes(from));
+            "needs" => {}
+            "remove" if self.matching(rest).is_dir() => {
+                fs::remove_dir_all(self.matching(rest)).unwrap();
             }
-            "remove" if bench.path(rest).is_dir() => fs::remove_dir_all(bench.path(rest)).unwrap(),
-            "remove" => fs::remove_file(bench.path(rest)).unwrap(),
+            "remove" => fs::remove_file(self.matching(rest)).unwrap(),
             _ => {
                 let code = verb.strip_prefix('$').unwrap_or_else(|| panic!("{place}: {verb}?"));
-                self.last = Some(self.run(place, if code.is_empty() { "0" } else { code }, rest));
+                let code = if code.is_empty() { "0" } else { code };
+                let run = |line: &String| self.run(place, code, line);
+                self.last = commands(rest).iter().map(run).collect();
             }
         }
     }
@@ -226,11 +284,17 @@ impl Case {
         let mut command = self.bench.command(&words.collect::<Vec<_>>().join(" "));
         command.envs(set);
         let ended = Running::fed(command, stdin).end();
-        assert_eq!(ended.code.to_string(), code, "{place}\n{}", ended.stderr);
+        assert_eq!(ended.code.to_string(), code, "{place}\n{line}\n{}", ended.stderr);
         if ended.code != 0 && ended.stdout.lines().count() == 1 {
             assert_failed(&ended, ended.code);
         }
         ended
+    }
+
+    /// The first path that matches.
+    fn matching(&self, name: &str) -> PathBuf {
+        let pattern = self.bench.path(name).display().to_string();
+        glob::glob(&pattern).unwrap().next().expect("it is there").unwrap()
     }
 
     /// The bytes of a file, or of all files of a folder. What a job that failed says of itself is left out.
@@ -242,6 +306,13 @@ impl Case {
         files.retain(|name, _| !name.ends_with(".failed.json"));
         files
     }
+}
+
+fn flip(path: &Path, at: isize) {
+    let mut bytes = fs::read(path).unwrap();
+    let at = at.rem_euclid(bytes.len() as isize) as usize;
+    bytes[at] ^= 1;
+    fs::write(path, bytes).unwrap();
 }
 
 fn expect(place: &str, ended: &Ended, (verb, rest): (&str, &str), block: Option<&str>) {

@@ -5,23 +5,6 @@ use std::collections::BTreeSet;
 
 use crate::support::Bench;
 
-/// Pages with one fingerprint, whose sketches differ.
-#[test]
-fn the_limit_of_matches_holds_while_they_are_confirmed() {
-    let bench = Bench::new();
-    let page = |page| format!("{page}\tone sentence that all pages have, and number {page}\n");
-    bench.write("pages.tsv", "id\ttext\n".to_owned() + &(0..400).map(page).collect::<String>());
-    bench.done("fingerprint --sketch minhash --input pages.tsv --output pages.seg");
-    let line = "dedup --batch pages.seg --check minhash:0.1 --output out";
-    bench.refuses(65, &format!("{line} --max-matches 1000 --matches all"), &["more than 1000"]);
-    bench.done(&format!("{line} --max-matches 1000"));
-    bench.done(&format!("{line} --matches all --overwrite"));
-    let outcome = &bench.report("out")["outcome"];
-    let count = |name: &str| outcome[name].as_u64().unwrap();
-    let pairs = 400 * 399 / 2;
-    assert_eq!(["candidates", "matches", "left_out"].map(count), [pairs, pairs, 0]);
-}
-
 /// Words of one character each, which no two pages have in common and none has twice.
 fn text(page: usize, words: usize) -> Vec<String> {
     let word = |at: usize| (page * words + at * 7 % words) as u32;

@@ -1,7 +1,6 @@
 //! Promise: clusters of any number of days, made day by day or from nothing, with any number of workers, are the
 //! same bytes; a damaged state is told.
 
-use std::collections::BTreeMap;
 use std::fs;
 
 use rand::prelude::*;
@@ -45,16 +44,6 @@ fn crawled(seed: u64, add: &str) -> Bench {
     );
     bench.done("run days.toml");
     bench
-}
-
-/// The files, and what the report says of them. What they were made from, and what that has changed, is left out.
-pub(crate) fn state(bench: &Bench, folder: &str) -> (BTreeMap<String, Vec<u8>>, String) {
-    let mut found = bench.report(folder)["found"].clone();
-    found.as_object_mut().unwrap().remove("changes");
-    found["files"].as_object_mut().unwrap().remove("changes.tsv");
-    let mut files = bench.files(folder);
-    files.retain(|name, _| found["files"].get(name).is_some());
-    (files, found.to_string())
 }
 
 fn rows(bench: &Bench, file: &str) -> Vec<String> {
@@ -117,47 +106,4 @@ fn damage_is_found_wherever_it_is() {
     fs::write(&matches, whole).unwrap();
     bench.done(&next);
     assert!(!bench.path("two.failed.json").exists());
-}
-
-/// The lists are written when they are asked for, and a state needs nothing of the one before it.
-#[test]
-fn a_state_without_lists_goes_on_alone() {
-    let bench = crawled(13, "kept");
-    let outputs =
-        |days: &[&str]| days.iter().map(|day| format!("out/{day}")).collect::<Vec<_>>().join(" ");
-    bench.done(&format!("cluster --matches {} --output one --no-lists", outputs(&DAYS[..3])));
-    let next = format!("cluster --previous one --matches out/{} --output two", DAYS[3]);
-    bench.done(&format!("{next} --no-lists"));
-    assert!(!bench.path("two/clusters.tsv").exists() && !bench.path("two/sizes.tsv").exists());
-    bench.done("verify two");
-    bench.done("cluster --previous two --output listed");
-    assert_eq!(rows(&bench, "listed/changes.tsv"), Vec::<String>::new());
-    bench.done(&format!("cluster --matches {} --output all", outputs(&DAYS)));
-    assert_eq!(state(&bench, "listed"), state(&bench, "all"));
-    bench.fails(73, &next);
-    fs::remove_dir_all(bench.path("one")).unwrap();
-    bench.done("verify two");
-}
-
-#[test]
-fn a_hundred_thousand_identical_pages_are_one_star() {
-    let bench = Bench::new();
-    let copies: Vec<_> = (0..100_000).map(|number| (format!("{number:06}"), 0xabcd)).collect();
-    bench.segment("day", 64, &copies);
-    bench.done("dedup --batch day.seg --output found");
-    for method in ["star", "components"] {
-        let flags = format!("--method {method} --memory 4MB");
-        let ended = bench.done(&format!("cluster --matches found --output {method} {flags}"));
-        assert_eq!((ended.count("members"), ended.count("clusters")), (100_000, 1));
-        assert_eq!(bench.read(&format!("{method}/sizes.tsv")), "cluster\tsize\n000000\t100000\n");
-        let largest = &bench.report(method)["found"]["largest"][0];
-        assert_eq!(largest["diameter_at_most"], 0);
-        assert_eq!(largest["steps_at_most"], 2);
-        bench.done(&format!(
-            "cluster --matches found --output shared-{method} {flags} --processes 2"
-        ));
-        assert_eq!(bench.report(&format!("shared-{method}"))["run"]["processes"], 2);
-        let [one, two] = ["", "shared-"].map(|of| bench.files(&format!("{of}{method}")));
-        assert_eq!(one, two);
-    }
 }

@@ -1,10 +1,11 @@
-//! Days of `run` that are made again, come late, or have no page.
+//! Days of `run`: the sample, and days that are made again, come late, or have no page.
+
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::forgery::replace_and_seal;
 use crate::support::Bench;
-use crate::world::{gzip, page};
+use crate::world::{gzip, page, sample_file};
 
 const DAYS: [&str; 3] = ["2026-11-01", "2026-11-02", "2026-11-03"];
 
@@ -71,48 +72,6 @@ fn a_redo_tells_of_each_day_and_of_the_places_where_things_are_in_the_end() {
     assert!(!told.stderr.contains("days to make again"), "{}", told.stderr);
 }
 
-#[test]
-fn a_day_that_comes_late_says_so_and_a_redo_puts_the_days_in_order() {
-    let bench = days();
-    let told = bench.done("run days.toml --date 2026-11-03");
-    assert!(told.summary()["counts"]["dropped_for_later_days"] == Value::Null);
-    assert!(told.stderr.contains("pages of 2026-11-03: "), "{}", told.stderr);
-    assert!(!shown(&bench, DAYS[2]).contains("later days"));
-
-    let told = bench.done("run days.toml --date 2026-11-02");
-    let later = told.count("dropped_for_later_days");
-    let verdicts = bench.read("out/2026-11-02/dedup/verdicts.tsv");
-    let dropped =
-        verdicts.lines().filter(|line| line.split('\t').nth(4) == Some("2026-11-03")).count();
-    assert!(later > 0 && later == dropped as u64, "{later} {dropped}");
-    for said in
-        ["after later days", "`dupsieve run days.toml --redo 2026-11-03`", "pages of these days"]
-    {
-        assert!(told.stderr.contains(said), "{}", told.stderr);
-    }
-    let report = bench.report("out/2026-11-02/dedup");
-    let expected = serde_json::json!(
-        { "days": 1, "first": "2026-11-03", "last": "2026-11-03", "dropped": later }
-    );
-    assert_eq!(report["later_days"], expected);
-    assert!(
-        shown(&bench, DAYS[1]).contains(&format!("{later} pages were dropped as duplicates of"))
-    );
-    bench.done("verify out/2026-11-02");
-
-    let told = bench.done("run days.toml --redo 2026-11-03");
-    assert!(told.stderr.contains("in this order: 2026-11-02, 2026-11-03"), "{}", told.stderr);
-    let fresh = days();
-    fresh.done("run days.toml --date 2026-11-02..2026-11-03");
-    assert_eq!(outputs(&bench), outputs(&fresh));
-    for day in &DAYS[1..] {
-        bench.done(&format!("verify out/{day}"));
-        assert!(!shown(&bench, day).contains("later days"));
-    }
-    bench.done("store verify store");
-    bench.again("run days.toml --redo 2026-11-02");
-}
-
 /// A page of words that no other page has, and `more` words.
 pub(crate) fn words_of(id: &str, word: &str, more: usize) -> String {
     let words: String = (0..150 + more).map(|at| format!("{word}{:x} ", (at + 7) * 7919)).collect();
@@ -173,123 +132,6 @@ fn days_can_be_corrected_after_a_purge() {
         bench.done("store prune store --keep-versions 1");
         bench.done("store rollback store --before-day 2026-11-01");
         assert_eq!(bench.done("store verify store").count("days"), 0);
-    }
-}
-
-/// Of the first day, `grows` is replaced by `grown` of the second day; `gone` is removed and purged, and `copy` of the third day was dropped for
-/// it. In the store each day has a file of its own, or all have one.
-fn replaced_and_purged(compacts: bool) -> Bench {
-    let [one, two, three] = DAYS;
-    let bench = Bench::new();
-    let days = [
-        (one, words_of("grows", "q", 0) + &words_of("gone", "g", 8)),
-        (two, words_of("grown", "q", 30) + &words_of("x", "x", 0)),
-        (three, words_of("copy", "g", 8) + &words_of("y", "y", 0) + &words_of("again", "x", 0)),
-    ];
-    bench.crawl(days, "");
-    bench.done("run days.toml");
-    assert!(bench.read(&format!("out/{two}/dedup/replaced.tsv")).contains("grows"));
-    if compacts {
-        bench.done("store compact store");
-    }
-    bench.write("gone.txt", "gone\n");
-    bench.write("ids.txt", "grows\n");
-    bench.done("store remove store --ids gone.txt");
-    bench.done("store purge store");
-    assert!(!is_held(&bench));
-    bench
-}
-
-fn is_held(bench: &Bench) -> bool {
-    bench.answer("seen --store store --ids ids.txt").contains("grows\tyes")
-}
-
-/// `grown` was a mistake of the second day: the page that it had replaced is read from the segment of its day.
-#[test]
-fn a_page_that_was_replaced_comes_back_after_a_purge() {
-    let [one, two, three] = DAYS;
-    for compacts in [false, true] {
-        let bench = replaced_and_purged(compacts);
-        bench.write(&format!("crawl/{two}.jsonl"), words_of("x", "x", 0));
-        let told = bench.done(&format!("run days.toml --redo {two}")).stderr;
-        assert!(!told.contains("WARN"), "{told}");
-        assert!(is_held(&bench), "{compacts}");
-        bench.done("store verify store");
-        for day in [two, three] {
-            let judged = bench.done(&format!("verify out/{day}"));
-            assert_eq!(
-                judged.count("made_again"),
-                bench.report(&format!("out/{day}/dedup"))["batch"]["fingerprinted"]
-            );
-        }
-        // It takes part as before.
-        bench.write("crawl/2026-11-04.jsonl", words_of("grown", "q", 30));
-        bench.done("run days.toml --date 2026-11-04");
-        assert!(
-            bench
-                .read("out/2026-11-04/dedup/replaced.tsv")
-                .contains(&format!("grows\t{one}\tgrown"))
-        );
-
-        // By hand, too.
-        let bench = replaced_and_purged(compacts);
-        let told = bench.done(&format!("store rollback store --before-day {two}")).stderr;
-        assert!(told.contains(&format!("pages that {two} had replaced stay hidden")), "{told}");
-        assert!(told.contains("with --outputs to bring them back"), "{told}");
-        let bench = replaced_and_purged(compacts);
-        bench.done(&format!("store rollback store --before-day {two} --outputs out"));
-        assert!(is_held(&bench));
-        assert_eq!(bench.done("store verify store").count("days"), 1);
-    }
-}
-
-#[test]
-fn a_page_that_cannot_come_back_is_named_with_the_command_that_reads_it_again() {
-    let [one, two, _] = DAYS;
-    let bench = replaced_and_purged(true);
-    bench.write(&format!("crawl/{two}.jsonl"), words_of("x", "x", 0));
-    std::fs::remove_file(bench.path(&format!("out/{one}/batch.seg"))).unwrap();
-    let lost = format!(
-        "pages of {one} that {two} had replaced stay away, because the store has lost them and the segment of {one} is not there: grows"
-    );
-    let said = bench.done(&format!("run days.toml --redo {two} --dry-run")).stderr;
-    assert!(said.contains(&lost), "{said}");
-    let said = bench.done(&format!("run days.toml --redo {two}")).stderr;
-    let advice = format!("run days.toml --redo {one}");
-    assert!(said.contains(&format!("{lost}; `dupsieve {advice}` reads them again")), "{said}");
-    assert!(!is_held(&bench));
-    bench.done(&advice);
-    assert!(is_held(&bench));
-}
-
-/// What a purge took cannot be looked at. All else is.
-#[test]
-fn an_output_is_verified_as_far_as_the_store_has_its_pages_still() {
-    let [one, two, three] = DAYS;
-    for compacts in [false, true] {
-        let bench = replaced_and_purged(compacts);
-        let counts = |day: &str| {
-            let told = bench.done(&format!("verify out/{day}"));
-            (
-                told.count("made_again"),
-                told.summary()["counts"]["not_made_again"].as_u64(),
-                told.stderr,
-            )
-        };
-        assert_eq!([one, two].map(|day| counts(day).0), [2, 2]);
-        let (again, not_again, said) = counts(three);
-        assert_eq!((again, not_again), (2, Some(1)), "{said}");
-        let told = "2 verdicts come out the same, and 1 were not looked at: they may go by pages that are gone";
-        assert!(said.contains(told), "{said}");
-        let all = bench.done("verify out");
-        assert_eq!((all.count("made_again"), all.count("not_made_again")), (6, 1));
-        // A verdict that pages explain that are there is wrong.
-        let output = format!("out/{three}/dedup");
-        let verdicts = bench.read(&format!("{output}/verdicts.tsv"));
-        let row = verdicts.lines().find(|row| row.starts_with("again\tdrop\tx\t")).unwrap();
-        let other = row.replacen("1.0000", "0.9999", 1);
-        replace_and_seal(&bench, &output, "verdicts.tsv", verdicts.replace(row, &other).as_bytes());
-        bench.fails(65, &format!("verify out/{three}"));
     }
 }
 
@@ -354,4 +196,27 @@ fn commands_take_all_days_at_once_and_one_output_and_an_id() {
     std::fs::remove_file(bench.path("out/2026-11-02/dedup/drop.txt")).unwrap();
     let said = said("seen --config days.toml --ids ids.txt");
     assert!(said.contains("from 2026-11-02 to 2026-11-02 read and dropped"), "{said}");
+}
+
+#[test]
+fn the_sample_gives_what_was_planted() {
+    let bench = Bench::new();
+    let days = ["2026-11-18", "2026-11-19", "2026-11-20"];
+    let more = format!("dates = {days:?}\n[fingerprint]\ntime_field = \"fetched\"\n");
+    bench.sample("sample.toml", &more);
+    let ended = bench.done("run sample.toml");
+    assert_eq!(ended.stdout.lines().count(), 1);
+    let counts =
+        ["read", "fingerprinted", "empty", "repeated", "quarantined"].map(|name| ended.count(name));
+    assert_eq!(counts[0], counts[1..].iter().sum::<u64>());
+    assert_eq!((counts[2], counts[3], counts[4]), (1, 1, 0));
+    let pairs = |table: &str| bench.rows(table).into_iter().map(|row| row[..2].to_vec());
+    let planted: BTreeSet<Vec<String>> = pairs(&sample_file("truth.tsv")).collect();
+    let found: BTreeSet<Vec<String>> =
+        days.iter().flat_map(|day| pairs(&format!("out/{day}/dedup/matches.tsv"))).collect();
+    assert_eq!(found, planted);
+    for day in days {
+        let probe = &bench.report(&format!("out/{day}/dedup"))["probe"];
+        assert_eq!(probe["chunks_planned"], probe["chunks_probed"]);
+    }
 }

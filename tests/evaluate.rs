@@ -128,20 +128,3 @@ fn a_few_long_pages_fit_into_a_small_sample() {
     let json = object(&bench.answer("evaluate --sweep --input long.tsv --sample 2 --json"));
     assert_eq!(json["sample"], 2);
 }
-
-#[test]
-fn a_sweep_ends_before_it_takes_more_memory_than_allowed() {
-    let bench = Bench::new();
-    let word = |at: usize| format!("{:x} ", (at * 0x9e37_79b1) % (1 << 24));
-    let page = |page: usize| {
-        format!("{page}\t{}\n", (page * 450..page * 450 + 450).map(word).collect::<String>())
-    };
-    bench.write("pages.tsv", "id\ttext\n".to_owned() + &(0..800).map(page).collect::<String>());
-    let line = "evaluate --sweep --input pages.tsv";
-    bench.refuses(
-        2,
-        &format!("{line} --memory 1MiB --json"),
-        &["the pages of the sample", "--memory"],
-    );
-    bench.answer(&format!("{line} --sample 50 --memory 64MiB"));
-}

@@ -22,6 +22,7 @@ use dupsieve::{Error, Kind};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::support::Bench;
+use crate::world::museum as museum_file;
 
 fn museum(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/{version}"))
@@ -185,7 +186,7 @@ fn lengths_times_and_empties_of_the_museum() {
 }
 
 fn store(bench: &Bench, named: &str) -> PathBuf {
-    bench.take_from_museum(&format!("1/{named}"), "store");
+    bench.copy(&museum_file(&format!("1/{named}")), "store");
     bench.path("store")
 }
 
@@ -205,7 +206,7 @@ fn the_index_of_the_museum_answers_and_damage_to_it_is_an_error() {
         Ok::<_, Error>((lookup.without_index(), answers))
     };
     let (_, told) = ask().unwrap();
-    bench.take_from_museum("index-1", "store");
+    bench.copy(&museum_file("index-1"), "store");
     assert_eq!(ask(), Ok((0, told.clone())));
     bench.again("store index store");
     for name in
@@ -350,7 +351,7 @@ fn the_journal_of_the_museum_becomes_the_segment_of_its_day() {
 /// Tables that earlier versions wrote are read, and mean what they meant.
 #[test]
 fn tables_of_counts_of_every_version_are_read() {
-    let path = |name: &str| crate::world::museum(&format!("counts-1/{name}.counts"));
+    let path = |name: &str| museum_file(&format!("counts-1/{name}.counts"));
     let read = |name: &str| Counts::read(path(name).as_ref()).unwrap();
     for (name, documents, rows, counted) in [
         ("words", 17, 18, ("fox", 2)),

@@ -118,33 +118,6 @@ fn a_crawl_that_fetches_the_same_pages_each_day_is_proposed_and_runs() {
 }
 
 #[test]
-fn what_was_found_is_said_and_pairs_are_shown() {
-    let bench = Bench::new();
-    // Nine tenths of each page stand in the others too.
-    let ships = "harbour quay granite rope anchor sail tide crane port gull mast keel buoy dock pier lock wharf \
-        hull deck bow";
-    let built = |ship: &str| format!("the ship of the {ship} was built of granite and of oak");
-    let story = ships.split_whitespace().map(built).collect::<Vec<_>>().join(", ");
-    let row = |at: u32| {
-        format!("k{at}\t<p>{story}, and then in the month {at} it was opened to all ships</p>\n")
-    };
-    let rows: String = (0..40).map(row).collect();
-    bench.write("pages.tsv", format!("key\tbody\n{rows}"));
-    let ended = bench.run("init --input pages.tsv --output - ");
-    assert_eq!(ended.code, 0, "{ended:?}");
-    for line in [
-        "id_field = \"key\"",
-        "text_field = \"body\"",
-        "html = true",
-        "# No path names a day",
-        "keep = \"first-id\"",
-    ] {
-        assert!(ended.stdout.contains(line), "{line} is not in\n{}", ended.stdout);
-    }
-    assert!(ended.stdout.contains("39 by balanced"), "{}", ended.stdout);
-}
-
-#[test]
 fn many_days_are_written_as_ranges() {
     let bench = Bench::new();
     for number in 0..32 {

@@ -2,7 +2,6 @@
 //! odd records and files are reported.
 
 use std::fs;
-use std::os::unix::fs::symlink;
 
 use crate::support::{Bench, Running, free_address};
 use crate::world::{gzip, museum, record};
@@ -167,37 +166,6 @@ fn a_damaged_archive_does_not_fail_the_day() {
 }
 
 #[test]
-fn an_input_is_never_an_output() {
-    let bench = Bench::new();
-    let bytes = pages(0, 3);
-    bench.write("a.jsonl", &bytes);
-    bench.write("ids.txt", "p0\n");
-    symlink("a.jsonl", bench.path("linked")).unwrap();
-    fs::hard_link(bench.path("a.jsonl"), bench.path("hard")).unwrap();
-    for output in ["a.jsonl", "linked", "hard", "./a.jsonl"] {
-        for job in ["fingerprint", "weights", "filter --ids ids.txt"] {
-            bench.refuses(
-                2,
-                &format!("{job} --input a.jsonl --output {output} --overwrite"),
-                &["both an input and an output"],
-            );
-        }
-    }
-    bench.refuses(
-        2,
-        "filter --input a.jsonl --ids ids.txt --output ids.txt --overwrite",
-        &["ids.txt"],
-    );
-    fs::copy(bench.path("a.jsonl"), bench.path("b.seg.quarantine.tsv")).unwrap();
-    let job = "fingerprint --format jsonl --input b.seg.quarantine.tsv --output b.seg";
-    bench.fails(2, job);
-    assert_eq!((bench.read("a.jsonl"), bench.read("ids.txt")), (bytes, "p0\n".into()));
-    let left = ["a.jsonl", "b.seg.quarantine.tsv", "hard", "ids.txt", "linked"];
-    let names = bench.names("").into_iter().filter(|name| !name.ends_with(".failed.json"));
-    assert_eq!(names.collect::<Vec<_>>(), left);
-}
-
-#[test]
 fn an_id_that_is_too_long_is_quarantined_and_shown_cut() {
     let bench = Bench::new();
     let long = |bytes| format!("{{\"id\":\"{}\",\"text\":\"words\"}}\n", "x".repeat(bytes));
@@ -214,30 +182,6 @@ fn an_id_that_is_too_long_is_quarantined_and_shown_cut() {
     let ended = bench.run("filter --input a.jsonl --ids ids.txt --output kept.jsonl");
     assert_eq!(ended.code, 65);
     assert!(ended.stderr.len() + ended.stdout.len() < 4000);
-}
-
-/// `count` pages. The first `apart` have ids of their own, and all others repeat an earlier id.
-fn repeating(count: usize, apart: usize) -> String {
-    let page =
-        |n| format!("{{\"id\":\"p{:04}\",\"text\":\"words {}\"}}\n", n % apart, n / apart / 2);
-    (0..count).map(page).collect()
-}
-
-#[test]
-fn repeated_ids_are_listed_with_the_same_bytes() {
-    let bench = Bench::new();
-    bench.write("in/a.jsonl", repeating(900, 600));
-    bench.write("in/b.jsonl", repeating(300, 300));
-    for (name, flags) in [("one", "--workers 1"), ("many", "--workers 2 --processes 3")] {
-        let ended = bench.done(&format!("fingerprint --input in --output {name}.seg {flags}"));
-        assert_eq!(ended.count("repeated"), 600);
-        assert_eq!(ended.summary()["paths"]["repeated"], format!("{name}.seg.repeated.tsv"));
-    }
-    assert_eq!(bench.bytes("one.seg"), bench.bytes("many.seg"));
-    let listed = bench.read("one.seg.repeated.tsv");
-    assert_eq!(listed, bench.read("many.seg.repeated.tsv"));
-    let p0 = "p0000\tin/a.jsonl:1\tin/a.jsonl:601\tsame\np0000\tin/a.jsonl:1\tin/b.jsonl:1\tsame\n";
-    assert!(listed.contains(p0), "{listed}");
 }
 
 #[test]
@@ -311,40 +255,4 @@ fn hosts_with_different_file_names_are_refused_before_reading() {
     assert_eq!(one.code, 66, "{}", one.stderr);
     assert!(one.stderr.contains("sees other inputs than process 0"), "{}", one.stderr);
     assert_ne!(zero.code, 0);
-}
-
-#[test]
-fn small_files_without_an_end_are_refused() {
-    let bench = Bench::new();
-    bench.write("a.jsonl", pages(0, 3));
-    bench.done("fingerprint --input a.jsonl --output a.seg");
-    bench.done("store init store");
-    symlink("/dev/zero", bench.path("zero.toml")).unwrap();
-    let job = "fingerprint --input a.jsonl --output out.seg";
-    let cluster = "--process 0 --secret-file none --hosts zero.toml";
-    for (code, line) in [
-        (78, format!("{job} --config /dev/zero")),
-        (78, format!("{job} --recipe zero.toml")),
-        (78, format!("{job} {cluster}")),
-        (78, "run /dev/zero".to_owned()),
-        (65, "filter --input a.jsonl --ids /dev/zero --output kept.jsonl".to_owned()),
-        (65, "store add store --segment a.seg --day 2026-01-01 --only /dev/zero".to_owned()),
-    ] {
-        bench.refuses(code, &line, &["too long"]);
-    }
-    fs::remove_file(bench.path("store/CURRENT")).unwrap();
-    symlink("/dev/zero", bench.path("store/CURRENT")).unwrap();
-    bench.refuses(65, "store add store --segment a.seg --day 2026-01-01", &["too long"]);
-}
-
-#[test]
-#[cfg(not(feature = "object-store"))]
-fn an_address_needs_a_build_that_reaches_it() {
-    let bench = Bench::new();
-    for address in ["s3://b/crawl", "gs://b/*.gz", "az://c/a", "https://h/a.jsonl"] {
-        let said = bench.fails(2, &format!("fingerprint --input {address} --output a.seg"));
-        let reason = format!("this build of dupsieve cannot reach object stores\n  {address}\n");
-        assert!(said.contains(&reason), "{said}");
-        assert!(said.contains("the feature `object-store`"), "{said}");
-    }
 }

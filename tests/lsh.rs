@@ -207,28 +207,6 @@ fn days_are_compared_by_the_buckets_of_the_store() {
     bench.fails(73, "store add store --segment other.seg --day 2026-11-23");
 }
 
-/// A page meets few others of a template, however many there are, and what is left out is counted.
-#[test]
-fn what_a_template_leaves_out_is_counted() {
-    let bench = Bench::new();
-    let page =
-        |page: u32| (format!("t{page:04}"), format!("{} {}", text(1, 200, 0), text(page, 20, 20)));
-    bench.write("pages.jsonl", jsonl(&(0..400).map(page).collect::<Vec<_>>()));
-    let ended = bench.done("lsh --input pages.jsonl --similarity 0.9 --output out");
-    assert_eq!(ended.count("kept") + ended.count("dropped"), 400);
-    let outcome = &bench.report("out/dedup")["outcome"];
-    assert!(outcome["left_out"].as_u64().unwrap() > 0, "{outcome}");
-}
-
-#[test]
-fn copies_by_the_thousand_are_one_group() {
-    let bench = Bench::new();
-    let page = |id| format!("{{\"id\": \"{id}\", \"text\": \"the same error page for all\"}}\n");
-    bench.write("pages.jsonl", (0..20_000).map(page).collect::<String>());
-    let ended = bench.done("lsh --input pages.jsonl --similarity 0.8 --memory 16MiB --output out");
-    assert_eq!(["kept", "dropped"].map(|name| ended.count(name)), [1, 19_999]);
-}
-
 /// Most pages of a family are near each other by their buckets and far apart by their fingerprints, so that each has more pairs than are
 /// listed of a crowd.
 #[test]

@@ -11,6 +11,8 @@ use crate::oracle::Page;
 use crate::support::Bench;
 use crate::world::spread;
 
+const DEDUP: &str = "dedup --batch batch.seg --store store --output out";
+
 /// Six pages far from each other; copies, near pages, and a page of the batch near two of the store.
 pub(crate) fn joined(flags: &str) -> Bench {
     let bench = Bench::new();
@@ -33,7 +35,7 @@ pub(crate) fn joined(flags: &str) -> Bench {
     ]);
     pages.extend((10..60).map(|page| (format!("x-{page}"), far(page))));
     bench.segment("batch", 64, &pages);
-    bench.done(&format!("dedup --batch batch.seg --store store --output out {flags}"));
+    bench.done(&format!("{DEDUP} {flags}"));
     bench
 }
 
@@ -156,12 +158,32 @@ fn a_report_has_the_recipe_and_no_json_in_strings() {
     }
 }
 
+#[test]
+fn an_output_that_was_damaged_is_not_said_to_be_done() {
+    let bench = joined("");
+    for name in ["matches.tsv", "verdicts.tsv", "keep.txt", "drop.txt", "report.json"] {
+        let path = bench.path("out").join(name);
+        let sound = fs::read(&path).unwrap();
+        fs::write(&path, &sound[..sound.len() / 2]).unwrap();
+        bench.refuses(65, DEDUP, &[name, "--overwrite"]);
+        fs::remove_file(&path).unwrap();
+        bench.fails(if name == "report.json" { 73 } else { 65 }, DEDUP);
+        fs::write(&path, sound).unwrap();
+        bench.again(DEDUP);
+    }
+    fs::write(bench.path("out/report.json"), "{").unwrap();
+    bench.done(&format!("{DEDUP} --overwrite"));
+    bench.again(DEDUP);
+    fs::remove_file(bench.path("out/_SUCCESS")).unwrap();
+    bench.fails(73, DEDUP);
+}
+
 /// What a report lacks is not guessed.
 #[test]
 fn a_report_without_the_recipe_is_refused() {
     let bench = joined("");
     forge(&bench, OUT, &[], |report| _ = report.as_object_mut().unwrap().remove("recipe"));
-    for line in ["verify out", "dedup --batch batch.seg --store store --output out"] {
+    for line in ["verify out", DEDUP] {
         bench.refuses(65, line, &["missing field `recipe`"]);
     }
 }
@@ -198,16 +220,6 @@ fn a_report_with_other_counts_than_its_batch_is_refused() {
         },
     );
     bench.refuses(65, "verify out", &["the counts of the report and of the batch differ"]);
-}
-
-#[test]
-fn a_day_on_which_nothing_was_kept_disturbs_no_check() {
-    let bench = with_an_empty_page();
-    bench.write("nobody.txt", "");
-    bench.done("store init store");
-    bench.done("store add store --segment batch.seg --day 2026-01-01 --only nobody.txt");
-    bench.done("dedup --batch batch.seg --store store --check minhash:0.5 --output later");
-    assert_eq!(bench.done("verify later").count("made_again"), 1);
 }
 
 fn held(bench: &Bench, output: &str) -> BTreeMap<String, Vec<u8>> {

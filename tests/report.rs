@@ -91,40 +91,6 @@ fn a_page_shows_the_dropped_pages_that_lose_most_with_the_words_that_differ() {
 }
 
 #[test]
-fn clusters_have_a_page_with_their_sizes_the_largest_and_what_joins_stars() {
-    let bench = Bench::new();
-    let near = [("<a>", 0b0), ("b", 0b111), ("c", 0b11_1111), ("x", 0xff << 40), ("y", 0xff << 40)];
-    let pages: Vec<(String, u128)> = near.map(|(id, bits)| (id.to_owned(), bits)).into();
-    bench.segment("one", 64, &pages[..4]);
-    bench.segment("all", 64, &pages);
-    for name in ["one", "all"] {
-        bench.done(&format!("dedup --batch {name}.seg --output {name} --matches all"));
-    }
-    bench.done("cluster --matches one --output first --method components");
-    let next = "cluster --matches all --day 2026-01-02 --previous first --output next --no-lists";
-    let said = bench.done(next).stderr;
-    assert!(said.contains("5 stars in 2 clusters"), "{said}");
-    let page = bench.read("next/report.html");
-    for part in [
-        "<title>Clusters of 2026-01-02",
-        "<strong>8</strong> pages in clusters",
-        "<strong>2</strong> clusters",
-        "components join what stars keep apart: 5 stars in 2 clusters",
-        "<code>changes.tsv</code> has 5 rows",
-        "<th scope=\"row\">4 to 7</th>",
-        "<td class=\"id\">&lt;a&gt;</td><td class=\"number\">6</td><td class=\"number alarm\">4</td>",
-        "next --output listed",
-    ] {
-        assert!(page.contains(part), "{part}: {page}");
-    }
-    assert!(!page.contains("http") && !page.contains("<a>"));
-    let page = bench.read("first/report.html");
-    assert!(!page.contains("What the last day changed") && !page.contains("--output listed"));
-    bench.done("cluster --matches one --output stars");
-    assert!(!bench.read("stars/report.html").contains("<p class=\"alarm\">"));
-}
-
-#[test]
 fn many_days_are_shown_in_order_with_what_is_odd() {
     let bench = days();
     let answer = bench.answer("report out/2026-01-04 out/2026-01-02 out/2026-01-01 out/2026-01-03");
@@ -146,31 +112,4 @@ fn many_days_are_shown_in_order_with_what_is_odd() {
     let rows = json_lines(&bench.answer("report out --json"));
     let read: Vec<_> = rows.iter().map(|row| row["read"].as_u64().unwrap()).collect();
     assert_eq!(read, [16, 18, 16, 2]);
-}
-
-/// Ids are the words of strangers, so they are shown as text, and not without end.
-#[test]
-fn a_fingerprint_of_very_many_pages_names_some_of_them() {
-    let bench = Bench::new();
-    let long = "x".repeat(900);
-    let pages: Vec<(String, u128)> = (0..1001)
-        .map(|at| (format!("<i>{at:04}&{long}"), 7))
-        .chain([("other".into(), 1 << 40)])
-        .collect();
-    bench.segment("batch", 64, &pages);
-    bench.done("dedup --batch batch.seg --output found");
-    let hot = bench.report("found")["outcome"]["hot_copies"].clone();
-    let ids: Vec<&str> =
-        hot[0]["ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
-    assert_eq!((hot[0]["pages"].as_u64(), ids.len()), (Some(1001), 5));
-    for (at, id) in ids.iter().enumerate() {
-        assert!(id.starts_with(&format!("<i>{at:04}&xx")) && id.len() == 200, "{id}");
-    }
-    let page = bench.read("found/report.html");
-    assert!(
-        page.contains("&lt;i&gt;0004&amp;xx")
-            && !page.contains("<i>")
-            && !page.contains("0005&amp;")
-    );
-    bench.done("verify found");
 }

@@ -196,24 +196,6 @@ fn memmem(bytes: &[u8], word: &str) -> bool {
     memchr::memmem::find(bytes, word.as_bytes()).is_some()
 }
 
-#[test]
-fn a_purge_stops_at_its_deadline_and_goes_on_in_the_next_run() {
-    let bench = Bench::new();
-    let mut days = store(&bench, 64);
-    remove(&bench, &mut days, 3);
-    let mut versions = Vec::new();
-    // Three segments to rewrite, then the pruning: a step each.
-    for _ in 0..4 {
-        bench.refuses(75, "store purge store --deadline 0", &["deadline"]);
-        versions.push(bench.done("store verify store").count("version"));
-        assert!(!bench.path("store/purges").exists());
-    }
-    assert_eq!(versions, [8, 9, 10, 10]);
-    bench.done("store purge store --deadline 0");
-    assert!(bench.path("store/purges/000010.json").exists());
-    bench.again("store purge store --deadline 3600");
-}
-
 /// Of removed pages nothing is counted any more, neither before the purge nor after it; and after it the table names what lies on
 /// the disk.
 #[test]

@@ -146,17 +146,6 @@ fn containment_is_counted_by_any_number_of_processes() {
 }
 
 #[test]
-fn a_segment_by_sorts_that_all_spill() {
-    let bench = days();
-    bench.done("fingerprint --input new.jsonl --output whole.seg");
-    for (flags, name) in [("", "a"), ("--processes 2", "b")] {
-        bench
-            .done(&format!("fingerprint --input new.jsonl --output {name}.seg --memory 1 {flags}"));
-        assert!(bench.bytes(&format!("{name}.seg")) == bench.bytes("whole.seg"), "{flags}");
-    }
-}
-
-#[test]
 fn inputs_cut_into_files_and_packed() {
     let bench = days();
     whole_job(&bench, "whole", "new.jsonl", "--workers 2");

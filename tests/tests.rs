@@ -1,6 +1,5 @@
 //! The promises of dupsieve, one module each.
 
-mod all_or_nothing;
 mod architecture;
 mod cases;
 mod chains;
@@ -28,7 +27,6 @@ mod inputs;
 mod keep_rule;
 mod linear;
 mod logs;
-mod loss;
 mod lsh;
 mod memory;
 mod metrics;
@@ -41,7 +39,6 @@ mod passages;
 mod passages_over_days;
 mod pipes;
 mod proof;
-mod prune;
 mod query;
 #[allow(unreachable_pub, dead_code)] // They are public to the fuzz targets, and one is for these alone.
 #[path = "fuzz/readers.rs"]
@@ -51,12 +48,9 @@ mod recrawls;
 mod report;
 mod resume;
 mod retention;
-mod run;
-mod run_clusters;
 mod same_bytes;
 mod schema;
 mod seen;
-mod segmenter;
 #[cfg(feature = "serve")]
 mod serve;
 mod skipped;
@@ -64,7 +58,6 @@ mod slices;
 mod store;
 mod support;
 mod tiers;
-mod verify;
 mod version;
 mod which_version;
 mod world;

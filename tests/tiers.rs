@@ -99,32 +99,6 @@ fn a_join_finds_the_same_in_tiers_and_in_single_days() {
 }
 
 #[test]
-fn a_run_that_died_before_it_merged_is_completed_by_the_next() {
-    let bench = Bench::new();
-    bench.done("store init store");
-    for (at, (day, pages)) in days().iter().take(11).enumerate() {
-        bench.segment(day, 64, pages);
-        // As if the run had died when the tenth day of twenty pages was in the store.
-        let flags = if at == 10 { "--no-compact" } else { "" };
-        assert_eq!(add(&bench, "store", day, flags)["counts"]["merged"], 0);
-    }
-    let told = bench.done("store compact store --tiers --dry-run").summary();
-    assert_eq!((&told["already_done"], &told["counts"]["segments"]), (&false.into(), &11.into()));
-    let day = days()[3].0;
-    let told = add(&bench, "store", day, "");
-    assert_eq!((&told["already_done"], &told["counts"]["merged"]), (&false.into(), &10.into()));
-    assert_eq!((&told["counts"]["segments"], &told["counts"]["version"]), (&2.into(), &13.into()));
-    let store = bench.files("store");
-    for again in [
-        format!("store add store --segment {day}.seg --day {day}"),
-        "store compact store --tiers".into(),
-    ] {
-        bench.again(&again);
-    }
-    assert_eq!(bench.files("store"), store);
-}
-
-#[test]
 fn a_merge_that_fails_leaves_the_day_added_and_names_the_command_for_later() {
     let bench = Bench::new();
     bench.november(10, 60, 40, "[store]\npath = \"store\"\nkeep_versions = 3\n");

@@ -23,12 +23,13 @@ impl Bench {
         MADE.split_inclusive('\n').take(to).skip(from).collect()
     }
 
-    pub(crate) fn take_from_museum(&self, from: &str, to: &str) {
-        if !self.path(&museum(from)).is_dir() {
-            return self.write(to, self.bytes(&museum(from)));
+    /// Copies a file or a folder, from here or from an absolute path.
+    pub(crate) fn copy(&self, from: &str, to: &str) {
+        if !self.path(from).is_dir() {
+            return self.write(to, self.bytes(from));
         }
-        for name in self.names(&museum(from)) {
-            self.take_from_museum(&format!("{from}/{name}"), &format!("{to}/{name}"));
+        for name in self.names(from) {
+            self.copy(&format!("{from}/{name}"), &format!("{to}/{name}"));
         }
     }
 
