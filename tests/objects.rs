@@ -21,7 +21,7 @@ fn archived(url: &str, page: &str) -> Vec<u8> {
 
 /// A bench with the files of a crawl in all formats below `crawl`, and a server that has them too.
 fn crawl() -> (Bench, Server) {
-    let (bench, server) = (Bench::new(), Server::start());
+    let (bench, server) = Server::start();
     bench.write("crawl/part-0.jsonl", bench.documents(0, 60));
     bench.write("crawl/part-1.jsonl.gz", gzip(bench.documents(60, 140)));
     bench.write("crawl/more/rows.csv", "id,text\nc1,\"one, two three\"\nc2,four five six\n");
@@ -40,7 +40,7 @@ fn crawl() -> (Bench, Server) {
 #[test]
 fn pages_come_out_as_from_local_copies() {
     let (bench, server) = crawl();
-    server.same(&bench, "crawl", "s3://b/crawl", "");
+    bench.same("crawl", "s3://b/crawl", "");
     let faults = json!([
         {"do": "status", "status": 429, "retry_after": 1, "times": 1},
         {"do": "status", "status": 503, "every": 7},
@@ -52,45 +52,45 @@ fn pages_come_out_as_from_local_copies() {
         {"do": "delay", "seconds": 0.1, "every": 10},
     ]);
     server.faults(&faults);
-    server.gives(&bench, "s3://b/crawl/", "--workers 2");
+    bench.gives("s3://b/crawl/", "--workers 2");
     server.faults(&json!([]));
     for one in ["crawl/part-1.jsonl.gz", "crawl/a.warc.gz", "crawl/more/rows.csv"] {
-        server.same(&bench, one, &format!("s3://b/{one}"), "");
+        bench.same(one, &format!("s3://b/{one}"), "");
     }
-    server.same(&bench, "crawl/part-?.*", "s3://b/crawl/part-?.*", "");
-    server.same(&bench, "crawl/**/*.csv", "s3://b/crawl/**/*.csv", "");
+    bench.same("crawl/part-?.*", "s3://b/crawl/part-?.*", "");
+    bench.same("crawl/**/*.csv", "s3://b/crawl/**/*.csv", "");
     let web = format!("http://127.0.0.1:{}/b/crawl/part-0.jsonl", server.port);
-    server.same(&bench, "crawl/part-0.jsonl", &web, "");
+    bench.same("crawl/part-0.jsonl", &web, "");
     // A signed address answers no HEAD.
     server.faults(&json!([{"do": "expired", "method": "HEAD"}]));
-    server.same(&bench, "crawl/part-0.jsonl", &format!("{web}?X-Amz-Signature=5ec2e7/a&x"), "");
+    bench.same("crawl/part-0.jsonl", &format!("{web}?X-Amz-Signature=5ec2e7/a&x"), "");
     bench.write("none.jsonl", "");
     server.put("/b/none.jsonl", "");
     let none = format!("http://127.0.0.1:{}/b/none.jsonl?X-Amz-Signature=5ec2e7", server.port);
-    server.same(&bench, "none.jsonl", &none, "");
-    let ended = server.done(&bench, &format!("init --input {web}?X-Amz-Signature=5ec2e7/a&x"));
+    bench.same("none.jsonl", &none, "");
+    let ended = bench.done(&format!("init --input {web}?X-Amz-Signature=5ec2e7/a&x"));
     let proposed = bench.read("dupsieve.toml");
     assert!(ended.stderr.contains("/b/crawl/part-0.jsonl"), "{ended:?}");
     assert!(!(proposed + &ended.stdout + &ended.stderr).contains("5ec2e7"));
     bench.write("wrong.toml", format!("input = [\"{web}?X-Amz-Signature=5ec2e7\"]\n"));
-    let said = server.fails(&bench, 78, "run wrong.toml");
+    let said = bench.fails(78, "run wrong.toml");
     assert!(said.contains("part-0.jsonl") && !said.contains("5ec2e7"), "{said}");
     server.faults(&json!([{"do": "expired"}]));
     let line = format!("fingerprint --input {web}?X-Amz-Signature=5ec2e7 --output r.seg");
-    let said = server.fails(&bench, 77, &line);
+    let said = bench.fails(77, &line);
     assert!(
         said.contains("/b/crawl/part-0.jsonl: the object") && !said.contains("5ec2e7"),
         "{said}"
     );
     server.faults(&json!([]));
     let file = format!("file://{}", bench.path("crawl/part-0.jsonl").display());
-    server.same(&bench, "crawl/part-0.jsonl", &file, "");
+    bench.same("crawl/part-0.jsonl", &file, "");
 }
 
 #[test]
 #[cfg(feature = "parquet")]
 fn rows_of_parquet_come_out_as_from_local_copies() {
-    let (bench, server) = (Bench::new(), Server::start());
+    let (bench, server) = Server::start();
     for name in ["duckdb", "polars", "pyarrow"] {
         let path = museum(&format!("parquet/{name}.parquet"));
         bench.write(&format!("rows/{name}.parquet"), bench.bytes(&path));
@@ -104,24 +104,24 @@ fn rows_of_parquet_come_out_as_from_local_copies() {
         bench.done(&format!("filter --input {file} --ids ids.txt --output {copied}"));
         let line =
             format!("filter --input s3://b/{file} --ids ids.txt --output r.parquet --overwrite");
-        assert_eq!(server.run(&bench, &line).code, 0);
+        assert_eq!(bench.run(&line).code, 0);
         assert_eq!(bench.bytes(&copied), bench.bytes("r.parquet"), "{name}");
     }
     server.load(&bench, "copied");
     for name in ["duckdb", "polars", "pyarrow"] {
         let file = format!("copied/{name}.parquet");
-        server.same(&bench, &file, &format!("s3://b/{file}"), "");
+        bench.same(&file, &format!("s3://b/{file}"), "");
     }
     // When it is opened, and when its digest is made.
     for skip in [0, 1] {
         server.faults(&json!([{"do": "expired", "method": "GET", "skip": skip}]));
-        server.refuses(
-            &bench,
+        bench.refuses(
             77,
             "fingerprint --format parquet --input s3://b/rows/duckdb.parquet --output r.seg",
             &["s3://b/rows/duckdb.parquet: the object store does not"],
         );
     }
+    assert!(!bench.path("r.seg").exists());
 }
 
 #[test]
@@ -140,15 +140,15 @@ fn a_day_is_run_with_everything_in_an_object_store() {
             config(&format!("{scheme}://b/out"), &format!("{scheme}://b/crawl")),
         );
         bench.done("run local.toml");
-        server.done(&bench, "run remote.toml");
+        bench.done("run remote.toml");
         for name in ["batch.seg", "dedup/verdicts.tsv", "dedup/keep.txt"] {
             let published = server.held("out/2026-11-20", name);
             assert_eq!(published, bench.bytes(&format!("out/2026-11-20/{name}")), "{name}");
         }
-        let again = server.done(&bench, "run remote.toml");
+        let again = bench.done("run remote.toml");
         assert_eq!(again.summary()["already_done"], true, "{scheme}");
-        server.done(&bench, "run remote.toml --redo 2026-11-20");
-        server.done(&bench, &format!("verify {scheme}://b/out/store"));
+        bench.done("run remote.toml --redo 2026-11-20");
+        bench.done(&format!("verify {scheme}://b/out/store"));
     }
 }
 
@@ -156,19 +156,14 @@ fn a_day_is_run_with_everything_in_an_object_store() {
 fn a_day_is_explained_by_a_configuration_that_is_an_object() {
     let (bench, server) = two_days();
     server.put("/b/run.toml", &bench.read("remote.toml"));
-    server.done(&bench, &format!("run s3://b/run.toml --date {}..{}", DAYS[0], DAYS[1]));
+    bench.done(&format!("run s3://b/run.toml --date {}..{}", DAYS[0], DAYS[1]));
     let dropped = bench.read(&format!("out/{}/dedup/drop.txt", DAYS[1]));
     let id = dropped.lines().next().unwrap();
     let line = format!("explain --date {} {id} --config", DAYS[1]);
     let local = bench.run(&format!("{line} local.toml"));
     assert!(local.stdout.starts_with("verdict   drop: "), "{}", local.stdout);
-    assert_eq!(server.run(&bench, &format!("{line} s3://b/run.toml")).stdout, local.stdout);
-    server.refuses(
-        &bench,
-        66,
-        "run s3://b/none.toml",
-        &["s3://b/none.toml: there is no such object"],
-    );
+    assert_eq!(bench.run(&format!("{line} s3://b/run.toml")).stdout, local.stdout);
+    bench.refuses(66, "run s3://b/none.toml", &["s3://b/none.toml: there is no such object"]);
 }
 
 /// The days of [`two_days`].
@@ -196,24 +191,24 @@ fn two_days() -> (Bench, Server) {
 #[test]
 fn an_output_of_another_day_that_cannot_be_reached_is_no_missing_one() {
     let (bench, server) = two_days();
-    server.done(&bench, &format!("run remote.toml --date {}", DAYS[0]));
+    bench.done(&format!("run remote.toml --date {}", DAYS[0]));
     server.faults(&json!([{"do": "expired", "path": format!("out/{}", DAYS[0])}]));
     let line = format!("run remote.toml --date {}", DAYS[1]);
-    server.refuses(&bench, 77, &line, &["the object store does not allow this"]);
+    bench.refuses(77, &line, &["the object store does not allow this"]);
     server.faults(&json!([]));
-    server.done(&bench, &line);
+    bench.done(&line);
 }
 
 #[test]
 fn a_segment_of_a_store_at_an_address_enters_another_store() {
     let (bench, server) = two_days();
-    server.done(&bench, &format!("run remote.toml --date {}", DAYS[0]));
+    bench.done(&format!("run remote.toml --date {}", DAYS[0]));
     let list = server.list("out/store");
     let mut names = list["files"].as_object().unwrap().keys();
     let name = names.find(|name| name.starts_with("segments/")).unwrap();
     bench.done("store init copied");
     let line = format!("store add copied --day {} --segment s3://b/out/store/{name}", DAYS[0]);
-    server.done(&bench, &line);
+    bench.done(&line);
     let copied = bench.names("copied/segments");
     assert_eq!(
         bench.bytes(&format!("copied/segments/{}", copied[0])),
@@ -231,21 +226,21 @@ fn an_output_that_is_one_file_is_put_only_over_what_was_there() {
         let line = format!("fingerprint --input {scheme}://b/crawl/part-0.jsonl --output {output}");
         let is_late = |line: &str| {
             server.faults(&json!([theirs]));
-            server.refuses(&bench, 75, line, &[&format!("{output}: another run has written here")]);
+            bench.refuses(75, line, &[&format!("{output}: another run has written here")]);
             assert_eq!(server.ask("GET", "/b/one.seg", b""), b"theirs");
             server.ask("DELETE", "/b/one.seg", b"");
         };
         is_late(&line);
         // The answer is lost, and the client asks again.
         server.faults(&json!([{"do": "lost", "method": "PUT", "path": "one.seg", "times": 1}]));
-        server.done(&bench, &line);
+        bench.done(&line);
         assert_eq!(server.ask("GET", "/b/one.seg", b""), bench.bytes("l.seg"));
         is_late(&format!("{} --overwrite", line.replace("part-0.jsonl", "more/rows.csv")));
         server.faults(&json!([]));
     }
     let web = format!("http://127.0.0.1:{}/b/two.seg", server.port);
     let line = format!("fingerprint --input s3://b/crawl --output {web}");
-    server.refuses(&bench, 2, &line, &["a server of files takes no outputs"]);
+    bench.refuses(2, &line, &["a server of files takes no outputs"]);
 }
 
 #[test]
@@ -260,10 +255,10 @@ fn a_table_at_an_address_is_found_however_it_is_named() {
     bench.write("table.toml", format!("[fingerprint]\nboilerplate = \"{table}\"\n"));
     let line = "fingerprint --input pages.jsonl --output";
     bench.done(&format!("{line} l.seg --boilerplate tables/lines.counts"));
-    let mut command = server.command(&bench, &format!("{line} named.seg"));
+    let mut command = bench.command(&format!("{line} named.seg"));
     command.env("DUPSIEVE_BOILERPLATE", table);
     assert_eq!(Running::start(command).end().code, 0);
-    server.done(&bench, &format!("{line} filed.seg --config table.toml"));
+    bench.done(&format!("{line} filed.seg --config table.toml"));
     for made in ["named.seg", "filed.seg"] {
         assert_eq!(bench.bytes(made), bench.bytes("l.seg"), "{made}");
     }
@@ -274,7 +269,7 @@ fn a_list_and_a_page_may_be_at_addresses() {
     let (bench, server) = two_days();
     let line = format!("sample out/{day} --input days/{day}.jsonl --output", day = DAYS[0]);
     bench.answer(&format!("{line} pairs.html"));
-    assert_eq!(server.run(&bench, &format!("{line} s3://b/pairs.html")).code, 0);
+    assert_eq!(bench.run(&format!("{line} s3://b/pairs.html")).code, 0);
     assert_eq!(server.ask("GET", "/b/pairs.html", b""), bench.bytes("pairs.html"));
 
     let page = |at: usize| {
@@ -286,14 +281,14 @@ fn a_list_and_a_page_may_be_at_addresses() {
     server.load(&bench, "trust");
     let line = "fingerprint --input pages.jsonl --keep host";
     bench.done(&format!("{line}:trust/hosts.txt --output l.seg"));
-    server.done(&bench, &format!("{line}:s3://b/trust/hosts.txt --output r.seg"));
+    bench.done(&format!("{line}:s3://b/trust/hosts.txt --output r.seg"));
     assert_eq!(bench.bytes("l.seg"), bench.bytes("r.seg"));
 }
 
 #[test]
 fn what_shows_and_checks_outputs_says_the_same_of_addresses() {
-    let (bench, server) = two_days();
-    server.done(&bench, &format!("run remote.toml --date {}..{}", DAYS[0], DAYS[1]));
+    let (bench, _server) = two_days();
+    bench.done(&format!("run remote.toml --date {}..{}", DAYS[0], DAYS[1]));
     let day = DAYS[1];
     for line in [
         format!("sample OUT/{day}"),
@@ -311,7 +306,7 @@ fn what_shows_and_checks_outputs_says_the_same_of_addresses() {
         "store verify OUT/store".to_owned(),
     ] {
         let local = bench.run(&line.replace("OUT", "out"));
-        let remote = server.run(&bench, &line.replace("OUT", "s3://b/out"));
+        let remote = bench.run(&line.replace("OUT", "s3://b/out"));
         assert_eq!((local.code, remote.code), (0, 0), "{line}\n{}", remote.stderr);
         assert_eq!(local.stdout, remote.stdout.replace("s3://b/", ""), "{line}");
     }
@@ -320,7 +315,7 @@ fn what_shows_and_checks_outputs_says_the_same_of_addresses() {
 #[test]
 fn damage_in_a_mounted_store_is_named_by_its_address() {
     let (bench, server) = two_days();
-    server.done(&bench, &format!("run remote.toml --date {}", DAYS[0]));
+    bench.done(&format!("run remote.toml --date {}", DAYS[0]));
     let list = server.list("out/store");
     let files = list["files"].as_object().unwrap();
     let (name, held) = files.iter().find(|(name, _)| name.starts_with("segments/")).unwrap();
@@ -328,14 +323,14 @@ fn damage_in_a_mounted_store_is_named_by_its_address() {
     let mut bytes = server.ask("GET", &object, b"");
     bytes[100] ^= 1;
     server.ask("PUT", &object, &bytes);
-    let said = server.fails(&bench, 65, "verify s3://b/out/store");
+    let said = bench.fails(65, "verify s3://b/out/store");
     assert!(said.contains(&format!("s3://b/out/store/{name}")), "{said}");
     assert!(!said.contains(bench.path("cache").to_str().unwrap()), "{said}");
 }
 
 #[test]
 fn only_folders_that_match_a_pattern_are_listed() {
-    let (bench, server) = (Bench::new(), Server::start());
+    let (bench, server) = Server::start();
     for day in 10..30 {
         for part in 0..9 {
             let name = format!("pages/2026-11-{day}/x-{part}.jsonl");
@@ -345,12 +340,12 @@ fn only_folders_that_match_a_pattern_are_listed() {
     server.load(&bench, "pages");
     server.requests("GET", "");
     // Seven pages of three days each, and three objects a page of one day: all of it would take 60 requests.
-    server.same(&bench, "pages/2026-11-20/x-*", "s3://b/pages/2026-11-20/x-*", "");
+    bench.same("pages/2026-11-20/x-*", "s3://b/pages/2026-11-20/x-*", "");
     assert_eq!(server.requests("GET", "list-type=2"), 3);
-    server.same(&bench, "pages/2026-11-2[01]/x-*", "s3://b/pages/2026-11-2[01]/x-*", "");
+    bench.same("pages/2026-11-2[01]/x-*", "s3://b/pages/2026-11-2[01]/x-*", "");
     assert_eq!(server.requests("GET", "list-type=2"), 7 + 2 * 3);
     server.faults(&json!([{"do": "empty_token"}]));
-    server.gives(&bench, "s3://b/pages/2026-11-2[01]/x-*", "");
+    bench.gives("s3://b/pages/2026-11-2[01]/x-*", "");
 }
 
 #[test]
@@ -369,13 +364,13 @@ fn each_object_is_read_once_and_not_at_all_if_it_is_as_it_was() {
             fs::remove_dir_all(bench.path("cache")).unwrap();
         }
         server.bill();
-        let ended = server.done(&bench, "run run.toml");
+        let ended = bench.done("run run.toml");
         assert_eq!(ended.summary()["already_done"], again, "{}", ended.stderr);
         let bill = server.bill_of("/b/crawl/");
         assert_eq!(bill.get("get").copied().unwrap_or(0), requests, "{again} {bill:?}");
     }
     server.put("/b/crawl/part-0.jsonl", &bench.documents(0, 61));
-    server.fails(&bench, 73, "run run.toml");
+    bench.fails(73, "run run.toml");
 }
 
 #[test]
@@ -384,7 +379,7 @@ fn what_object_stores_were_asked_for_is_told_by_kind() {
     server.faults(&json!([{"do": "status", "status": 503, "method": "GET", "every": 9}]));
     server.bill();
     let line = "dedup --input s3://b/crawl --output s3://b/out --metrics-file m.prom";
-    server.done(&bench, line);
+    bench.done(line);
     let served = server.bill();
     server.faults(&json!([]));
     let metrics = bench.read("m.prom");
@@ -403,34 +398,34 @@ fn what_object_stores_were_asked_for_is_told_by_kind() {
 
 #[test]
 fn many_small_objects_are_on_their_way_at_once_within_the_memory() {
-    let (bench, server) = (Bench::new(), Server::start());
+    let (bench, server) = Server::start();
     for (at, page) in bench.documents(0, 200).split_inclusive('\n').enumerate() {
         bench.write(&format!("small/{at:03}.jsonl"), page);
     }
     server.load(&bench, "small");
     server.faults(&json!([{"do": "delay", "seconds": 0.05, "method": "GET", "path": "small/"}]));
-    server.same(&bench, "small", "s3://b/small", "");
+    bench.same("small", "s3://b/small", "");
     assert!(server.most_at_once() > 32);
     bench.write("long/a.jsonl", bench.documents(0, 3000));
     server.load(&bench, "long");
-    server.same(&bench, "long", "s3://b/long", "--memory 4MiB");
+    bench.same("long", "s3://b/long", "--memory 4MiB");
     assert!(server.most_at_once() <= 16);
 }
 
 #[test]
 fn no_key_is_taken_for_another() {
-    let (bench, server) = (Bench::new(), Server::start());
+    let (bench, server) = Server::start();
     for name in ["a b.txt", "100%2F.txt", "é[1].txt", "plus+.txt", "_SUCCESS", "sub/.hidden"] {
         bench.write(&format!("odd/{name}"), format!("the page {name} has its name in it"));
     }
     bench.write("odd/empty.txt", "");
     server.load(&bench, "odd");
     server.ask("PUT", "/b/odd/folder/", b"");
-    server.same(&bench, "odd", "s3://b/odd", "--format text");
+    bench.same("odd", "s3://b/odd", "--format text");
     for name in ["a b.txt", "100%2F.txt", "é[1].txt", "plus+.txt"] {
         let input = format!("s3://b/odd/{name}");
         let line = "fingerprint --overwrite --output r.seg --input";
-        let mut command = server.command(&bench, line);
+        let mut command = bench.command(line);
         command.arg(&input);
         let ended = Running::start(command).end();
         assert_eq!((ended.code, ended.count("fingerprinted")), (0, 1), "{name} {}", ended.stderr);
@@ -440,8 +435,9 @@ fn no_key_is_taken_for_another() {
         server.put(&format!("/b/{folder}/{key}"), "a page");
         server.put(&format!("/b/{folder}/x.txt"), "a page");
         let line = format!("fingerprint --input s3://b/{folder} --output r.seg");
-        server.refuses(&bench, 2, &line, &["cannot be the address of an object"]);
+        bench.refuses(2, &line, &["cannot be the address of an object"]);
     }
+    assert!(!bench.path("r.seg").exists());
 }
 
 /// What `report --json` says, without the seconds.
@@ -456,18 +452,17 @@ fn figures(told: &str) -> Vec<Value> {
 
 #[test]
 fn outputs_at_addresses_are_read_one_by_one_by_a_pattern_and_by_their_folder() {
-    let (bench, server) = two_days();
-    server.done(&bench, &format!("run remote.toml --date {}..{}", DAYS[0], DAYS[1]));
+    let (bench, _server) = two_days();
+    bench.done(&format!("run remote.toml --date {}..{}", DAYS[0], DAYS[1]));
     let expected = figures(&bench.answer("report out --json"));
     assert_eq!(expected.len(), 3, "two days, and what all of them hold");
     let each = DAYS.map(|day| format!("s3://b/out/{day}")).join(" ");
     for outputs in [&*each, "s3://b/out", "s3://b/out/2026-*", "s3://b/o?t/*/dedup"] {
-        let told = server.done(&bench, &format!("report --json {outputs}")).stdout;
+        let told = bench.answer(&format!("report --json {outputs}"));
         assert_eq!(figures(&told), expected, "{outputs}");
     }
     for nothing in ["s3://b/out/2025-*", "s3://b/none"] {
-        server.refuses(
-            &bench,
+        bench.refuses_to_answer(
             66,
             &format!("report {nothing}"),
             &[&format!("there is no finished output here\n  {nothing}\n")],
@@ -479,9 +474,9 @@ fn outputs_at_addresses_are_read_one_by_one_by_a_pattern_and_by_their_folder() {
     bench.done("store remove out/store --ids ids.txt");
     let outputs = format!("out/{} out/{}", DAYS[0], DAYS[1]);
     bench.done(&format!("store readmit out/store --output l.txt --outputs {outputs}"));
-    server.done(&bench, "store remove s3://b/out/store --ids ids.txt");
+    bench.done("store remove s3://b/out/store --ids ids.txt");
     let outputs = "--outputs=s3://b/out/2026-*";
-    server.done(&bench, &format!("store readmit s3://b/out/store --output r.txt {outputs}"));
+    bench.done(&format!("store readmit s3://b/out/store --output r.txt {outputs}"));
     assert!(bench.read("l.txt").lines().count() > 10);
     assert_eq!(bench.read("l.txt"), bench.read("r.txt"));
 }
@@ -494,7 +489,7 @@ fn doctor_tries_an_address_out_and_leaves_nothing_there() {
         let is_of_address = |it: &&Value| it["what"].as_str().unwrap().contains("://");
         told["findings"].as_array().unwrap().iter().find(is_of_address).unwrap().clone()
     };
-    let ended = server.run(&bench, "doctor s3://b/out --json");
+    let ended = bench.run("doctor s3://b/out --json");
     assert_eq!(found(&ended)["state"], "ok", "{ended:?}");
     assert!(server.requests("PUT", "/b/out/dupsieve-") > 0);
     let left = server.ask("GET", "/b?list-type=2&prefix=out/", b"");
@@ -506,7 +501,7 @@ fn doctor_tries_an_address_out_and_leaves_nothing_there() {
         (json!({"do": "long"}), &*web, "a server of files takes no outputs"),
     ] {
         server.faults(&json!([fault]));
-        let ended = server.run(&bench, &format!("doctor {place} --json"));
+        let ended = bench.run(&format!("doctor {place} --json"));
         assert_eq!((ended.code, &found(&ended)["state"]), (78, &json!("wrong")), "{ended:?}");
         assert!(found(&ended)["found"].as_str().unwrap().contains(said), "{ended:?}");
     }

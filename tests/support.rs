@@ -33,6 +33,8 @@ pub(crate) const TRIES: usize = 50;
 pub(crate) struct Bench {
     home: TempDir,
     cache: TempDir,
+    /// What is set for the program beside that.
+    pub(crate) variables: Vec<(&'static str, String)>,
 }
 
 /// The program while it runs, in a process group of its own. The group is killed with this value.
@@ -52,7 +54,7 @@ pub(crate) struct Ended {
 }
 
 /// A command whose process dies with the thread of the test that has started it, also where the tests are
-/// killed. The process has none of dupsieve's settings in its environment.
+/// killed. The process has none of dupsieve's settings in its environment, nor any for object stores.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     /// What becomes the program. Some systems have no such setpriv: there, what killed tests had started goes on.
     const BOUND: [&str; 3] = ["setpriv", "--pdeathsig", "KILL"];
@@ -65,8 +67,12 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
         command = Command::new(BOUND[0]);
         command.args(&BOUND[1..]).arg(program);
     }
-    let names = env::vars_os().map(|(name, _)| name);
-    for name in names.filter(|name| name.as_encoded_bytes().starts_with(b"DUPSIEVE_")) {
+    let is_setting = |name: &String| {
+        let settings = ["DUPSIEVE_", "AWS_", "GOOGLE_", "SERVICE_ACCOUNT"];
+        settings.iter().any(|setting| name.starts_with(setting))
+    };
+    let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    for name in names.filter(is_setting) {
         command.env_remove(name);
     }
     command
@@ -219,15 +225,17 @@ impl Ended {
 
 impl Bench {
     pub(crate) fn new() -> Bench {
-        Bench { home: tempfile::tempdir().unwrap(), cache: tempfile::tempdir().unwrap() }
+        Bench::below(&env::temp_dir())
     }
 
     /// A bench whose folder every user can reach. The folder for temporary files may be below a private one.
     pub(crate) fn for_all_users() -> Bench {
-        Bench {
-            home: tempfile::tempdir_in("/tmp").unwrap(),
-            cache: tempfile::tempdir_in("/tmp").unwrap(),
-        }
+        Bench::below(Path::new("/tmp"))
+    }
+
+    fn below(folder: &Path) -> Bench {
+        let [home, cache] = [(), ()].map(|()| tempfile::tempdir_in(folder).unwrap());
+        Bench { home, cache, variables: Vec::new() }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -265,7 +273,7 @@ impl Bench {
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = command(env!("CARGO_BIN_EXE_dupsieve"));
         command.current_dir(self.home.path()).args(line.split_whitespace());
-        command.env("XDG_CACHE_HOME", self.cache.path());
+        command.env("XDG_CACHE_HOME", self.cache.path()).envs(self.variables.iter().cloned());
         command
     }
 
@@ -395,7 +403,7 @@ impl Bench {
 }
 
 #[track_caller]
-pub(crate) fn assert_says(said: &str, line: &str, parts: &[&str]) {
+fn assert_says(said: &str, line: &str, parts: &[&str]) {
     for part in parts {
         assert!(said.contains(part), "{line}: no {part:?} in {said}");
     }

@@ -25,7 +25,7 @@ const MADE: [&str; 7] = [
 
 /// Three days as one process has run them on local files, and a server with the same pages and with nothing made of them.
 fn three_days() -> (Bench, Server) {
-    let (bench, server) = (Bench::new(), Server::start());
+    let (bench, server) = Server::start();
     let config = |root: &str, days: &str| {
         format!(
             "inputs = [\"{days}/{{date}}/*.jsonl\"]\noutput = \"{root}/{{date}}\"\n\
@@ -51,13 +51,13 @@ fn disk(bench: &Bench, machine: usize) -> PathBuf {
 }
 
 /// Starts a job on so many machines, each with a home, a folder for temporary files and a cache of its own.
-fn start(bench: &Bench, server: &Server, line: &str, machines: usize) -> Vec<Running> {
+fn start(bench: &Bench, line: &str, machines: usize) -> Vec<Running> {
     let hosts: Vec<String> = (0..machines).map(|_| free_address()).collect();
     bench.write("hosts.txt", hosts.join("\n"));
     let machine = |number: usize| {
         let disk = disk(bench, number);
         let flags = "--workers 1 --peer-timeout 10 --wait-for-peers 60";
-        let mut command = server.command(bench, &format!("{line} {flags}"));
+        let mut command = bench.command(&format!("{line} {flags}"));
         for (variable, name) in [("HOME", "home"), ("TMPDIR", "tmp")] {
             fs::create_dir_all(disk.join(name)).unwrap();
             command.env(variable, disk.join(name));
@@ -71,9 +71,8 @@ fn start(bench: &Bench, server: &Server, line: &str, machines: usize) -> Vec<Run
     (0..machines).map(machine).collect()
 }
 
-fn done(bench: &Bench, server: &Server, line: &str, machines: usize) -> Vec<Ended> {
-    let ended: Vec<Ended> =
-        start(bench, server, line, machines).into_iter().map(Running::end).collect();
+fn done(bench: &Bench, line: &str, machines: usize) -> Vec<Ended> {
+    let ended: Vec<Ended> = start(bench, line, machines).into_iter().map(Running::end).collect();
     for machine in &ended {
         assert_eq!(machine.code, 0, "{line}\n{}", shown(&ended));
     }
@@ -112,20 +111,20 @@ fn expect_same(bench: &Bench, server: &Server) {
 fn days_are_run_without_a_common_disk() {
     let (bench, server) = three_days();
     let line = "run s3://b/run.toml";
-    done(&bench, &server, line, 2);
+    done(&bench, line, 2);
     expect_same(&bench, &server);
     for (machines, is_empty) in [(2, false), (3, true)] {
         if is_empty {
             (0..3).for_each(|machine| drop(fs::remove_dir_all(disk(&bench, machine))));
         }
-        let again = done(&bench, &server, line, machines);
+        let again = done(&bench, line, machines);
         assert_eq!(again[0].summary()["already_done"], true, "{}", shown(&again));
     }
     // A day is made again by one of them.
     bench.write(&format!("days/{}/a.jsonl", DAYS[1]), bench.documents(160, 240));
     server.load(&bench, "days");
     bench.done(&format!("run local.toml --redo {}", DAYS[1]));
-    done(&bench, &server, &format!("{line} --redo {}", DAYS[1]), 2);
+    done(&bench, &format!("{line} --redo {}", DAYS[1]), 2);
     for day in DAYS {
         for name in MADE {
             let here = bench.bytes(&format!("out/{day}/{name}"));
@@ -143,7 +142,7 @@ fn a_machine_that_is_lost_and_comes_back_empty_costs_what_only_that_machine_had(
         // The join of the second day takes its time: it reads the store.
         let rule = json!({"do": "delay", "seconds": 2, "method": "GET", "path": "/segments/"});
         server.faults(&json!([rule]));
-        let mut running = start(&bench, &server, "run s3://b/run.toml", 2);
+        let mut running = start(&bench, "run s3://b/run.toml", 2);
         let is_made = || has(&server, &format!("out/{day}/_UNFINISHED"));
         wait_until("a batch is shown", || is_made() || !running[0].is_running());
         assert!(is_made(), "{:?}", running.remove(0).end());
@@ -154,7 +153,7 @@ fn a_machine_that_is_lost_and_comes_back_empty_costs_what_only_that_machine_had(
         assert!(!has(&server, &format!("out/{day}/_SUCCESS")));
         fs::remove_dir_all(disk(&bench, lost)).unwrap();
         server.faults(&json!([]));
-        let ended = done(&bench, &server, "run s3://b/run.toml", machines);
+        let ended = done(&bench, "run s3://b/run.toml", machines);
         // What was shown to the other machine is not made again.
         let told = &ended[0].stderr;
         assert!(told.contains(&format!("s3://b/out/{day}/batch.seg is done already")), "{told}");
@@ -167,7 +166,7 @@ fn what_a_dead_run_has_left_and_is_gone_is_made_again() {
     let (bench, server) = three_days();
     let list = format!("out/{}/_SUCCESS", DAYS[0]);
     server.faults(&json!([{"do": "status", "status": 503, "method": "PUT", "path": list}]));
-    let running = start(&bench, &server, "run s3://b/run.toml", 2);
+    let running = start(&bench, "run s3://b/run.toml", 2);
     let ended: Vec<Ended> = running.into_iter().map(Running::end).collect();
     // All fail alike.
     assert_eq!(ended.iter().map(|it| it.code).collect::<Vec<_>>(), [74, 74], "{}", shown(&ended));
@@ -179,7 +178,7 @@ fn what_a_dead_run_has_left_and_is_gone_is_made_again() {
     server.ask("DELETE", &format!("/b/{key}/{object}"), b"");
     (0..2).for_each(|machine| fs::remove_dir_all(disk(&bench, machine)).unwrap());
     // One that is alone goes on in the same way.
-    let ended = done(&bench, &server, "run s3://b/run.toml", 1);
+    let ended = done(&bench, "run s3://b/run.toml", 1);
     assert!(ended[0].stderr.contains("is made again"), "{}", shown(&ended));
     expect_same(&bench, &server);
 }
@@ -189,7 +188,7 @@ fn each_command_runs_without_a_common_disk() {
     let (bench, server) = three_days();
     let both = |line: &str, here: &str| {
         bench.done(here);
-        done(&bench, &server, line, 2);
+        done(&bench, line, 2);
     };
     let same = |key: &str, names: &[&str]| {
         for name in names {
@@ -236,7 +235,7 @@ fn each_command_runs_without_a_common_disk() {
 
 #[test]
 fn each_machine_goes_on_with_the_chunks_that_are_on_its_disk() {
-    let (bench, server) = (Bench::new(), Server::start());
+    let (bench, server) = Server::start();
     bench.secret("secret", "known to all machines");
     bench.done("generate segment --count 400000 --output old.seg");
     bench.done(
@@ -245,8 +244,8 @@ fn each_machine_goes_on_with_the_chunks_that_are_on_its_disk() {
     bench.done("store init here/store");
     bench.done("store add here/store --segment old.seg --day 2026-01-01");
     bench.done("dedup --batch batch.seg --store here/store --distance 4 --output here/out");
-    server.done(&bench, "store init s3://b/store");
-    server.done(&bench, "store add s3://b/store --segment old.seg --day 2026-01-01");
+    bench.done("store init s3://b/store");
+    bench.done("store add s3://b/store --segment old.seg --day 2026-01-01");
     bench.write("there/batch.seg", bench.bytes("batch.seg"));
     server.load(&bench, "there");
     let line = "dedup --batch s3://b/there/batch.seg --store s3://b/store --distance 4 \
@@ -259,7 +258,7 @@ fn each_machine_goes_on_with_the_chunks_that_are_on_its_disk() {
         files.map(|file| file.metadata().map_or(0, |it| it.len())).sum::<u64>()
     };
     for _ in 0..TRIES {
-        let mut running = start(&bench, &server, line, 2);
+        let mut running = start(&bench, line, 2);
         let is_running = |running: &[Running]| running.iter().all(Running::is_running);
         wait_until("both have noted chunks", || {
             !is_running(&running) || (0..2).all(|machine| noted(machine) > 500)
@@ -273,7 +272,7 @@ fn each_machine_goes_on_with_the_chunks_that_are_on_its_disk() {
         server.ask("DELETE", "/b/found/out/_SUCCESS", b"");
     }
     fs::remove_dir_all(disk(&bench, 1)).unwrap();
-    done(&bench, &server, line, 2);
+    done(&bench, line, 2);
     for name in ["verdicts.tsv", "matches.tsv"] {
         assert!(server.held("found/out", name) == bench.bytes(&format!("here/out/{name}")));
     }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{Bench, Ended, Running, assert_says, command};
+use crate::support::{Bench, command};
 
 pub(super) struct Server {
     child: Child,
@@ -22,7 +22,8 @@ impl Drop for Server {
 }
 
 impl Server {
-    pub(super) fn start() -> Server {
+    /// A server, and a bench whose programs take it for S3 and for Google's storage.
+    pub(super) fn start() -> (Bench, Server) {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/objects_server.py");
         let mut command = command("python3");
         command.args([script, "--page", "3"]).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -30,7 +31,26 @@ impl Server {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let told: Value = serde_json::from_str(&line).unwrap();
-        Server { child, port: told["port"].as_u64().unwrap().try_into().unwrap() }
+        let port = told["port"].as_u64().unwrap().try_into().unwrap();
+        let address = format!("http://127.0.0.1:{port}");
+        let account = json!({
+            "gcs_base_url": address, "disable_oauth": true, "client_email": "", "private_key": "",
+            "private_key_id": "",
+        });
+        let mut bench = Bench::new();
+        let cache = bench.path("cache").display().to_string();
+        bench.variables = vec![
+            ("GOOGLE_SERVICE_ACCOUNT_KEY", account.to_string()),
+            ("GOOGLE_ALLOW_HTTP", "true".to_owned()),
+            ("AWS_ENDPOINT_URL", address),
+            ("AWS_ALLOW_HTTP", "true".to_owned()),
+            ("AWS_ACCESS_KEY_ID", "a".to_owned()),
+            ("AWS_SECRET_ACCESS_KEY", "b".to_owned()),
+            ("AWS_REGION", "us-east-1".to_owned()),
+            ("DUPSIEVE_CACHE", cache),
+            ("DUPSIEVE_OBJECT_PATIENCE", "5".to_owned()),
+        ];
+        (bench, Server { child, port })
     }
 
     /// The body of the answer to a request, which must succeed.
@@ -97,74 +117,20 @@ impl Server {
         let object = list["files"][name]["object"].as_str().unwrap_or_else(|| panic!("{list}"));
         self.ask("GET", &format!("/b/{key}/{object}"), b"")
     }
+}
 
-    /// Runs the program with this server as its S3.
-    pub(super) fn run(&self, bench: &Bench, line: &str) -> Ended {
-        Running::start(self.command(bench, line)).end()
-    }
-
-    pub(super) fn done(&self, bench: &Bench, line: &str) -> Ended {
-        let ended = self.run(bench, line);
-        assert_eq!(ended.code, 0, "{line}\n{}", ended.stderr);
-        ended
-    }
-
-    /// The program with this server as its S3, and as Google's storage.
-    pub(super) fn command(&self, bench: &Bench, line: &str) -> Command {
-        let mut command = bench.command(line);
-        // What is set here for other servers.
-        let is_for_servers = |name: &str| {
-            ["AWS_", "GOOGLE_", "SERVICE_ACCOUNT"].iter().any(|part| name.starts_with(part))
-        };
-        let set = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-        set.filter(|name| is_for_servers(name)).for_each(|name| {
-            command.env_remove(name);
-        });
-        let server = format!("http://127.0.0.1:{}", self.port);
-        let account = json!({
-            "gcs_base_url": server, "disable_oauth": true, "client_email": "", "private_key": "",
-            "private_key_id": "",
-        });
-        command
-            .env("GOOGLE_SERVICE_ACCOUNT_KEY", account.to_string())
-            .env("GOOGLE_ALLOW_HTTP", "true")
-            .env("AWS_ENDPOINT_URL", server)
-            .env("AWS_ALLOW_HTTP", "true")
-            .env("AWS_ACCESS_KEY_ID", "a")
-            .env("AWS_SECRET_ACCESS_KEY", "b")
-            .env("AWS_REGION", "us-east-1")
-            .env("DUPSIEVE_CACHE", bench.path("cache"))
-            .env("DUPSIEVE_OBJECT_PATIENCE", "5");
-        command
-    }
-
-    /// Runs the program, which must fail with `code`; returns what it said.
-    pub(super) fn fails(&self, bench: &Bench, code: i32, line: &str) -> String {
-        let ended = self.run(bench, line);
-        assert_eq!(ended.code, code, "{line}\n{}", ended.stderr);
-        assert!(!bench.path("r.seg").exists());
-        ended.said()
-    }
-
-    /// Like [`Server::fails`], and what it says has all of these parts.
-    #[track_caller]
-    pub(super) fn refuses(&self, bench: &Bench, code: i32, line: &str, says: &[&str]) {
-        assert_says(&self.fails(bench, code, line), line, says);
-    }
-
+impl Bench {
     /// Fingerprints `local` and `remote`, which must give the same bytes.
-    pub(super) fn same(&self, bench: &Bench, local: &str, remote: &str, more: &str) {
-        bench.done(&format!("fingerprint --overwrite --input {local} --output l.seg {more}"));
-        self.gives(bench, remote, more);
+    pub(super) fn same(&self, local: &str, remote: &str, more: &str) {
+        self.done(&format!("fingerprint --overwrite --input {local} --output l.seg {more}"));
+        self.gives(remote, more);
     }
 
     /// Fingerprints `remote`, which must give the bytes of the last local run.
-    pub(super) fn gives(&self, bench: &Bench, remote: &str, more: &str) {
-        let line = format!("fingerprint --overwrite --input {remote} --output r.seg {more}");
-        let ended = self.run(bench, &line);
-        assert_eq!(ended.code, 0, "{line}\n{}", ended.stderr);
-        assert_eq!(bench.bytes("l.seg"), bench.bytes("r.seg"), "{remote}");
-        std::fs::remove_file(bench.path("r.seg")).unwrap();
+    pub(super) fn gives(&self, remote: &str, more: &str) {
+        self.done(&format!("fingerprint --overwrite --input {remote} --output r.seg {more}"));
+        assert_eq!(self.bytes("l.seg"), self.bytes("r.seg"), "{remote}");
+        std::fs::remove_file(self.path("r.seg")).unwrap();
     }
 }
 
