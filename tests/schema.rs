@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::support::Bench;
 
-/// Whether a value is as a JSON schema says. It knows what the schema of configuration files uses.
-fn obeys(schema: &Value, whole: &Value, value: &Value) -> bool {
+/// Whether a value is as a JSON schema says, and has nothing else in it. It knows what our schemas use.
+pub(crate) fn obeys(schema: &Value, whole: &Value, value: &Value) -> bool {
     if let Some(path) = schema["$ref"].as_str() {
         return obeys(whole.pointer(&path[1..]).unwrap(), whole, value);
     }
@@ -28,15 +28,17 @@ fn obeys(schema: &Value, whole: &Value, value: &Value) -> bool {
         "number" => value.is_number(),
         "array" => value.is_array(),
         "object" => value.is_object(),
+        "null" => value.is_null(),
         other => panic!("a type {other}"),
     };
     let types = schema["type"].as_array().map_or(vec![&schema["type"]], |it| it.iter().collect());
     let keys = value.as_object().into_iter().flatten();
-    let closed = schema["additionalProperties"] == false;
+    let mut required = schema["required"].as_array().into_iter().flatten();
     types.into_iter().any(of_type)
-        && keys.filter(|_| closed).all(|(key, value)| {
+        && keys.into_iter().all(|(key, value)| {
             schema["properties"].get(key).is_some_and(|of_key| obeys(of_key, whole, value))
         })
+        && required.all(|key| value.get(key.as_str().unwrap()).is_some())
         && value.as_array().into_iter().flatten().all(|it| obeys(&schema["items"], whole, it))
 }
 
