@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::oracle::{Days, Page, matches, verdicts};
 use crate::support::Bench;
+use crate::world::spread;
 
 /// The days of a store, in the order in which they are added: most of one size, some of no page, one large,
 /// and two that come late.
@@ -20,7 +21,7 @@ fn days() -> Days {
     });
     // The same ids and nearly the same pages on every day.
     let page = |day: usize, at: usize| {
-        let bits = (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 1 << (day % 60);
+        let bits = spread(at as u64 + 1) ^ 1 << (day % 60);
         (format!("p{at}"), u128::from(bits))
     };
     let days = DAYS.split(' ').zip(sizes).enumerate();
@@ -96,29 +97,4 @@ fn a_join_finds_the_same_in_tiers_and_in_single_days() {
     let verified = bench.done("store verify tiers");
     assert_eq!((verified.count("versions"), verified.count("segments")), (28, 27));
     bench.done("verify out-tiers");
-}
-
-#[test]
-fn a_merge_that_fails_leaves_the_day_added_and_names_the_command_for_later() {
-    let bench = Bench::new();
-    bench.november(10, 60, 40, "[store]\npath = \"store\"\nkeep_versions = 3\n");
-    bench.done("store init store");
-    // No file can take the place of a folder.
-    let blocked = |version: u64| bench.path(&format!("store/segments/compacted-{version:06}.seg"));
-    [12, 14].iter().for_each(|&version| std::fs::create_dir(blocked(version)).unwrap());
-    let is_left = |told: &str| told.contains("store --tiers`") && told.contains("is in the store");
-
-    let told = bench.done("run days.toml");
-    assert!(is_left(&told.stderr), "{}", told.stderr);
-    let kept = bench.names("store/manifests");
-    assert_eq!(kept, ["000009.json", "000010.json", "000011.json"], "it prunes all the same");
-    bench.write("crawl/2026-11-10.jsonl", bench.documents(1000, 1030));
-    let told = bench.done("run days.toml --redo 2026-11-10");
-    assert!(is_left(&told.stderr), "{}", told.stderr);
-    let again = bench.done("store add store --segment out/2026-11-10/batch.seg --day 2026-11-10 --only out/2026-11-10/dedup/keep.txt --slack out/2026-11-10/dedup/slack.tsv");
-    assert!(is_left(&again.stderr) && again.summary()["already_done"] == true, "{}", again.stderr);
-    assert_eq!(bench.done("store verify store").count("version"), 13);
-
-    [12, 14].iter().for_each(|&version| std::fs::remove_dir(blocked(version)).unwrap());
-    assert_eq!(bench.done("store compact store --tiers").count("merged"), 10);
 }
