@@ -161,16 +161,9 @@ fn measure_itself<F: Fingerprint>(point: &Point) {
         let join = join.expect("it joins a batch with itself");
         let built = begun.elapsed().as_secs_f64();
         let mut scratch = Default::default();
-        let mut turn = |_| {
-            let begun = Instant::now();
-            let mut pairs = 0_u64;
-            (0..join.parts()).for_each(|part| join.join(part, &mut scratch, &mut |_| pairs += 1));
-            (begun.elapsed().as_secs_f64(), pairs)
-        };
-        let mut turns: Vec<(f64, u64)> = (0..point.times).map(&mut turn).collect();
-        turns.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (median, pairs) = turns[turns.len() / 2];
-        let (least, greatest) = (turns[0].0, turns[turns.len() - 1].0);
+        let ([median, least, greatest], pairs) = turns(point.times, |pairs| {
+            (0..join.parts()).for_each(|part| join.join(part, &mut scratch, &mut |_| *pairs += 1));
+        });
         println!("| {name} | {median:.3} | {least:.3} | {greatest:.3} | {built:.3} | {pairs} |");
     }
 }
@@ -190,28 +183,32 @@ fn measure<F: Fingerprint>(point: &Point) {
         let paper = (name == "paper").then(|| Paper::new(&batch, point.k));
         let built = begun.elapsed().as_secs_f64();
         let bytes = method.as_ref().map_or(0, ArrangedBatch::memory_bytes);
-        let turn = |_| {
-            let begun = Instant::now();
-            let mut pairs = 0_u64;
-            match (&method, &paper) {
-                (Some(method), _) => probe(method, &store, point.density, &mut pairs),
-                (_, paper) => {
-                    store.iter().for_each(|&f| pairs += paper.as_ref().expect("one").find(f))
-                }
+        let (seconds, pairs) = turns(point.times, |pairs| match (&method, &paper) {
+            (Some(method), _) => probe(method, &store, point.density, pairs),
+            (_, paper) => {
+                store.iter().for_each(|&f| *pairs += paper.as_ref().expect("one").find(f));
             }
-            (begun.elapsed().as_secs_f64() * 1e9 / store.len() as f64, pairs)
-        };
-        let mut turns: Vec<(f64, u64)> = (0..point.times).map(turn).collect();
-        turns.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (median, pairs) = turns[turns.len() / 2];
-        let least = turns[0].0;
-        let greatest = turns[turns.len() - 1].0;
+        });
+        let [median, least, greatest] = seconds.map(|it| it * 1e9 / store.len() as f64);
         let rate = 1e3 / median;
         let mebibytes = bytes >> 20;
         println!(
             "| {name} | {median:.2} | {least:.2} | {greatest:.2} | {rate:.0} | {built:.3} | {mebibytes} | {pairs} | {estimate:.3} |"
         );
     }
+}
+
+/// The median, the least and the greatest of the seconds that turns take, and the pairs that a turn finds.
+fn turns(times: usize, mut turn: impl FnMut(&mut u64)) -> ([f64; 3], u64) {
+    let mut turns: Vec<(f64, u64)> = Vec::new();
+    for _ in 0..times {
+        let (begun, mut pairs) = (Instant::now(), 0);
+        turn(&mut pairs);
+        turns.push((begun.elapsed().as_secs_f64(), pairs));
+    }
+    turns.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (median, pairs) = turns[turns.len() / 2];
+    ([median, turns[0].0, turns[turns.len() - 1].0], pairs)
 }
 
 /// The designs to measure, each with the seconds that the cost model expects, if it was asked.

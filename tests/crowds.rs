@@ -8,6 +8,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::oracle::Page;
 use crate::support::Bench;
+use crate::world::spread;
 
 /// So many distinct fingerprints that differ in some low bits of one `centre`, with ids in no order.
 fn crowd(seed: u64, centre: u64, bits: u32, count: usize) -> Vec<Page> {
@@ -64,10 +65,7 @@ fn the_verdicts_of_a_crowd_are_those_of_all_its_pairs() {
     let bench = Bench::new();
     let mut batch = crowd(1, 0x5ca1_ab1e_0000_0000, 11, 1400);
     batch.extend(crowd(2, 0xdead_beef_0000_0000, 10, 300));
-    batch.extend((0..500_u64).map(|page| {
-        let bits = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (format!("lone{page}"), bits.into())
-    }));
+    batch.extend((0..500).map(|page| (format!("lone{page}"), spread(page).into())));
     batch.extend((0..200).map(|page| (format!("copy{page}"), 0x5ca1_ab1e_0000_0001)));
     bench.segment("batch", 64, &batch);
     bench.segment("old", 64, &crowd(3, 0xdead_beef_0000_0300, 11, 600));

@@ -4,10 +4,6 @@ use serde_json::Value;
 
 use crate::support::Bench;
 
-fn object(answer: &str) -> Value {
-    serde_json::from_str(answer).unwrap()
-}
-
 /// A page of thirty sentences and more, Chinese if its number is odd.
 fn page(number: usize) -> String {
     let mixed = |at: usize| ((number * 1009 + at) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
@@ -54,7 +50,7 @@ fn planted_copies_are_counted_and_the_sums_are_right() {
     let turned = bench.answer("evaluate --sweep --input turned.tsv --json");
     assert_eq!(answer, turned, "the order of the pages makes no difference");
     assert_ne!(answer, bench.answer(&format!("{SWEEP} --json --seed 2")));
-    let json = object(&answer);
+    let json: Value = serde_json::from_str(&answer).unwrap();
     let number = |value: &Value| value.as_u64().unwrap();
     assert_eq!((number(&json["pages"]), number(&json["sample"])), (61, 61));
     // The short page is left out of all but two edits: a date and a menu fit around any text.
@@ -96,7 +92,7 @@ fn a_sweep_says_what_to_use() {
     // A method of the file's own.
     bench.write("own.toml", "[dedup]\ndistance = 5\ncheck = \"minhash:0.6\"\n");
     let asked = format!("{SWEEP} --sample 20 --config own.toml");
-    let json = object(&bench.answer(&format!("{asked} --json")));
+    let json = bench.json(&format!("{asked} --json"));
     assert_eq!((&json["sample"], &json["pages"]), (&20.into(), &61.into()));
     let rows = ["paper", "balanced", "your file"];
     for (at, name) in rows.iter().enumerate() {
@@ -114,7 +110,7 @@ fn a_sweep_says_what_to_use() {
     );
     bench.fails(2, "evaluate --labels labels.tsv --json");
     bench.write("width.toml", "[fingerprint]\nwidth = 64\n");
-    let json = object(&bench.answer(&format!("{SWEEP} --sample 9 --json --config width.toml")));
+    let json = bench.json(&format!("{SWEEP} --sample 9 --json --config width.toml"));
     assert_eq!(json["methods"][2]["method"], "your file");
     bench.write("one.tsv", "id\ttext\na\tone page\n");
     bench.fails(65, "evaluate --sweep --input one.tsv --json");
@@ -125,6 +121,6 @@ fn a_few_long_pages_fit_into_a_small_sample() {
     let bench = bench();
     let long = |at: usize| format!("q{at}\t{}\n", page(2 * at).repeat(40));
     bench.write("long.tsv", format!("id\ttext\n{}", (0..10).map(long).collect::<String>()));
-    let json = object(&bench.answer("evaluate --sweep --input long.tsv --sample 2 --json"));
+    let json = bench.json("evaluate --sweep --input long.tsv --sample 2 --json");
     assert_eq!(json["sample"], 2);
 }

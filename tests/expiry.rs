@@ -1,10 +1,12 @@
 //! What is too old: days that have expired are in no answer of the versions that they have left.
 
-use crate::support::{Bench, Ended};
+use crate::support::Bench;
 
 /// Six days, each with pages of the three days before it.
-fn crawl(bench: &Bench) {
+fn crawl() -> Bench {
+    let bench = Bench::new();
     bench.november(6, 30, 100, "");
+    bench
 }
 
 fn config(bench: &Bench, name: &str, keys: &str) {
@@ -20,14 +22,9 @@ fn outputs(bench: &Bench, name: &str) -> Vec<[String; 2]> {
     (1..=6).map(|day| ["verdicts.tsv", "keep.txt"].map(|file| read(day, file))).collect()
 }
 
-fn is_done(told: &Ended) -> bool {
-    told.summary()["already_done"].as_bool() == Some(true)
-}
-
 #[test]
 fn each_day_of_run_is_joined_with_the_days_that_are_kept() {
-    let bench = Bench::new();
-    crawl(&bench);
+    let bench = crawl();
     config(&bench, "kept", "keep_days = 3\n");
     bench.done("run kept.toml");
     let log = bench.answer("store log kept-store");
@@ -55,8 +52,7 @@ fn each_day_of_run_is_joined_with_the_days_that_are_kept() {
 
 #[test]
 fn a_rerun_changes_nothing_and_a_day_that_comes_too_late_is_refused() {
-    let bench = Bench::new();
-    crawl(&bench);
+    let bench = crawl();
     config(&bench, "kept", "keep_days = 3\nkeep_versions = 2\n");
     bench.done("run kept.toml --date 2026-11-01..2026-11-05");
     let told = bench.done("run kept.toml --date 2026-11-06 --dry-run");
@@ -64,7 +60,7 @@ fn a_rerun_changes_nothing_and_a_day_that_comes_too_late_is_refused() {
     bench.done("run kept.toml --date 2026-11-06");
     let [store, outputs] = ["kept-store", "kept"].map(|folder| bench.files(folder));
     for again in ["", " --date 2026-11-01", " --date 2026-11-05..2026-11-06"] {
-        assert!(is_done(&bench.done(&format!("run kept.toml{again}"))), "{again}");
+        bench.again(&format!("run kept.toml{again}"));
     }
     assert!(bench.files("kept-store") == store && bench.files("kept") == outputs);
     // Each day but the first was joined with a day that has expired since. What does not go by it is made again.
@@ -84,8 +80,7 @@ fn a_rerun_changes_nothing_and_a_day_that_comes_too_late_is_refused() {
 #[test]
 fn a_day_that_is_made_again_carries_the_expiry_over() {
     for (keys, redone) in [("keep_days = 3\n", "2026-11-04"), ("keep_days = 4\n", "2026-11-03")] {
-        let bench = Bench::new();
-        crawl(&bench);
+        let bench = crawl();
         config(&bench, "kept", keys);
         bench.done("run kept.toml");
         bench.write(&format!("crawl/{redone}.jsonl"), bench.documents(100, 170));
@@ -95,16 +90,15 @@ fn a_day_that_is_made_again_carries_the_expiry_over() {
         assert!(told.count("days") >= 3);
         assert_eq!(outputs(&bench, "kept"), outputs(&bench, "anew"), "{keys}");
         let listed = |store: &str| {
-            let list = bench.answer(&format!("store list {store} --json"));
-            let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+            let list = bench.json(&format!("store list {store} --json"));
             let days = list["days"].as_array().unwrap().iter();
             let days: Vec<_> =
                 days.map(|day| (day["day"].clone(), day["digest"].clone())).collect();
             (days, list["expired_before"].clone())
         };
         assert_eq!(listed("kept-store"), listed("anew-store"), "{keys}");
-        assert!(is_done(&bench.done("run kept.toml")));
-        assert!(is_done(&bench.done(&format!("run kept.toml --redo {redone}"))));
+        bench.again("run kept.toml");
+        bench.again(&format!("run kept.toml --redo {redone}"));
         for day in 1..=6 {
             bench.done(&format!("verify kept/2026-11-0{day}"));
         }

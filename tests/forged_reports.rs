@@ -7,7 +7,7 @@ use crate::forgery::forge;
 use crate::oracle::{DAYS, crawl, history};
 use crate::proof::{clustered, joined};
 use crate::support::Bench;
-use crate::world::mixed;
+use crate::world::{mixed, spread};
 
 /// Replaces the page of an output, and seals a report that has its sum.
 fn forge_page(bench: &Bench, output: &str, page: &str, change: impl Fn(&mut Value)) {
@@ -145,7 +145,7 @@ fn what_came_very_often_is_counted_again() {
     let bench = Bench::new();
     for (name, zeros) in [("old", 40), ("few", 30), ("many", 1100)] {
         let row = |page: u64| {
-            let bits = if page < zeros { 0 } else { page.wrapping_mul(0x9e37_79b9_7f4a_7c15) };
+            let bits = if page < zeros { 0 } else { spread(page) };
             format!("{name}{page}\t{bits}\n")
         };
         bench.write(&format!("{name}.tsv"), (0..1200).map(row).collect::<String>());

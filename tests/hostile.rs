@@ -49,8 +49,30 @@ pub(crate) fn changed(mut bytes: Vec<u8>, random: &mut ChaCha8Rng) -> Vec<u8> {
 }
 
 #[test]
-fn segments() {
-    attack(&museum("seg"), readers::segment);
+fn files_of_the_museum() {
+    let of_endings: [(&str, fn(&[u8])); 6] = [
+        ("seg", readers::segment),
+        ("json", readers::manifest),
+        ("ledger", readers::ledger),
+        ("bin", readers::clusters),
+        ("journal", readers::journal),
+        ("ids", readers::note),
+    ];
+    of_endings.into_iter().for_each(|(ending, read)| attack(&museum(ending), read));
+    attack(&[include_bytes!("data/1/forgetful/REMOVED").to_vec()], readers::removed);
+    if cfg!(feature = "parquet") {
+        attack(&museum("parquet"), readers::tables::vectors);
+    }
+}
+
+#[test]
+fn texts_of_the_program() {
+    let certificate =
+        r#"{"format": 1, "version": 1, "oldest": 1, "segments": {}, "ids": {}, "later": []}"#;
+    attack(&[certificate.as_bytes().to_vec()], readers::certificate);
+    let counts = "dupsieve counts 1\n{\"of\":\"words\",\"documents\":9,\"min_count\":1,\"identity\":\"\"}\n\
+        7\tfeature\n2\tof\ta tab\nend 2 0\n";
+    attack(&[counts.as_bytes().to_vec()], readers::counts);
 }
 
 #[test]
@@ -66,44 +88,6 @@ fn filters() {
     let files: Vec<Vec<u8>> = files.map(|file| fs::read(file.unwrap().path()).unwrap()).collect();
     attack(&files, readers::filters);
     attack(&[b"fuse 0123456789abcdef\n".to_vec()], readers::filters);
-}
-
-#[test]
-fn manifests() {
-    attack(&museum("json"), readers::manifest);
-}
-
-#[test]
-fn removed_pages() {
-    let list = include_bytes!("data/1/forgetful/REMOVED").to_vec();
-    attack(&[list], readers::removed);
-}
-
-#[test]
-fn certificates() {
-    let told =
-        r#"{"format": 1, "version": 1, "oldest": 1, "segments": {}, "ids": {}, "later": []}"#;
-    attack(&[told.as_bytes().to_vec()], readers::certificate);
-}
-
-#[test]
-fn ledgers() {
-    attack(&museum("ledger"), readers::ledger);
-}
-
-#[test]
-fn clusters() {
-    attack(&museum("bin"), readers::clusters);
-}
-
-#[test]
-fn journals() {
-    attack(&museum("journal"), readers::journal);
-}
-
-#[test]
-fn notes_of_removed_pages() {
-    attack(&museum("ids"), readers::note);
 }
 
 #[test]
@@ -184,13 +168,6 @@ fn pages() {
 }
 
 #[test]
-fn tables_of_counts() {
-    let table = "dupsieve counts 1\n{\"of\":\"words\",\"documents\":9,\"min_count\":1,\"identity\":\"\"}\n\
-        7\tfeature\n2\tof\ta tab\nend 2 0\n";
-    attack(&[table.as_bytes().to_vec()], readers::counts);
-}
-
-#[test]
 fn tables_of_results() {
     let tables = ["tsv", "jsonl", "parquet"].map(museum_tables).concat();
     attack(&tables, readers::tables::results);
@@ -200,12 +177,6 @@ fn museum_tables(ending: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tables-1").join(ending);
     let named = ["verdicts", "matches"].map(|table| folder.join(format!("{table}.{ending}")));
     named.iter().map(|path| fs::read(path).unwrap()).collect()
-}
-
-#[test]
-#[cfg(feature = "parquet")]
-fn lists_of_parquet() {
-    attack(&museum("parquet"), readers::tables::vectors);
 }
 
 #[test]

@@ -1,25 +1,12 @@
 //! `init`: the configuration it proposes runs as it is, and what it says of the pages is true.
 
-use std::fs;
-use std::path::Path;
-
 use crate::support::Bench;
-
-fn copy_sample(bench: &Bench) {
-    for day in fs::read_dir("bench-data/sample/crawl").unwrap() {
-        let day = day.unwrap();
-        for file in fs::read_dir(day.path()).unwrap() {
-            let file = file.unwrap();
-            let to = Path::new("crawl").join(day.file_name()).join(file.file_name());
-            bench.write(to.to_str().unwrap(), fs::read(file.path()).unwrap());
-        }
-    }
-}
+use crate::world::sample_file;
 
 #[test]
 fn the_proposed_configuration_runs_as_it_is() {
     let bench = Bench::new();
-    copy_sample(&bench);
+    bench.copy(&sample_file("crawl"), "crawl");
     let made = bench.done("init --input crawl");
     assert_eq!((made.count("sampled"), made.count("unreadable")), (126, 0), "{made:?}");
     let text = bench.read("dupsieve.toml");

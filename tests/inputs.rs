@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::support::{Bench, Running, free_address};
+use crate::support::{Bench, Running};
 use crate::world::{gzip, museum, record};
 
 /// JSON lines of `count` pages, each with its own words, with ids from `first` on.
@@ -184,10 +184,18 @@ fn an_id_that_is_too_long_is_quarantined_and_shown_cut() {
     assert!(ended.stderr.len() + ended.stdout.len() < 4000);
 }
 
+/// Starts one of two processes of a job, each in a folder of its own.
+fn start_host(bench: &Bench, process: usize, home: &str, job: &str) -> Running {
+    let hosts = format!("--hosts ../hosts.txt --process {process} --secret-file ../secret");
+    let mut command = bench.command(&format!("{job} {hosts}"));
+    command.current_dir(bench.path(home));
+    Running::start(command)
+}
+
 #[test]
 fn hosts_with_different_pages_of_the_same_size_are_found() {
     let bench = Bench::new();
-    bench.secret("secret", "the secret of two hosts, which nobody else knows");
+    bench.two_hosts();
     for files in [1, 2, 5] {
         for host in ["one", "two"] {
             for file in 0..files {
@@ -199,20 +207,11 @@ fn hosts_with_different_pages_of_the_same_size_are_found() {
             }
         }
         bench.done(&format!("fingerprint --input one/{files} --output right{files}.seg"));
-        let (a, b) = (free_address(), free_address());
-        bench.write("hosts.txt", format!("{a}\n{b}\n"));
-        let host = |process, home: &str| {
-            let mut command = bench.command(&format!(
-                "fingerprint --input {files} --output out{files}.seg --hosts ../hosts.txt --process {process} --secret-file ../secret --workers 2 --overwrite"
-            ));
-            command.current_dir(bench.path(home));
-            Running::start(command)
-        };
+        let job =
+            format!("fingerprint --input {files} --output out{files}.seg --workers 2 --overwrite");
+        let host = |process, home: &str| start_host(&bench, process, home, &job);
         let output = format!("one/out{files}.seg");
-        let right = || {
-            std::fs::read(bench.path(&output)).unwrap()
-                == std::fs::read(bench.path(&format!("right{files}.seg"))).unwrap()
-        };
+        let right = || bench.bytes(&output) == bench.bytes(&format!("right{files}.seg"));
         // Process 1 claims files while process 0 works. If it was too late for any, process 0 has read its own files alone.
         let found = (0..60).any(|_| {
             let (zero, one) = (host(0, "one"), host(1, "two"));
@@ -239,19 +238,13 @@ fn hosts_with_different_pages_of_the_same_size_are_found() {
 #[test]
 fn hosts_with_different_file_names_are_refused_before_reading() {
     let bench = Bench::new();
-    bench.secret("secret", "the secret of two hosts, which nobody else knows");
+    bench.two_hosts();
     bench.write("one/in/a.jsonl", pages(0, 5));
     bench.write("two/in/b.jsonl", pages(0, 5));
-    let (a, b) = (free_address(), free_address());
-    bench.write("hosts.txt", format!("{a}\n{b}\n"));
-    let [zero, one] = [(0, "one"), (1, "two")].map(|(process, home)| {
-        let mut command = bench.command(&format!(
-            "fingerprint --input in --output out.seg --hosts ../hosts.txt --process {process} --secret-file ../secret"
-        ));
-        command.current_dir(bench.path(home));
-        Running::start(command)
-    });
-    let (zero, one) = (zero.end(), one.end());
+    let both = [(0, "one"), (1, "two")];
+    let job = "fingerprint --input in --output out.seg";
+    let both = both.map(|(process, home)| start_host(&bench, process, home, job));
+    let [zero, one] = both.map(Running::end);
     assert_eq!(one.code, 66, "{}", one.stderr);
     assert!(one.stderr.contains("sees other inputs than process 0"), "{}", one.stderr);
     assert_ne!(zero.code, 0);

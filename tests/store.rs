@@ -1,5 +1,4 @@
-//! The store: what is in it stays what it was, whatever happens to the files it was given or to the
-//! folder it stands in, and every version it can go back to is checked.
+//! The store: manifests that name or count something else, and a folder into which others put things.
 
 use std::ffi::OsStr;
 use std::fs;

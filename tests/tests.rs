@@ -12,7 +12,6 @@ mod copies;
 mod corpus;
 mod crowds;
 mod days_again;
-mod doctor;
 mod evaluate;
 mod exact;
 mod expiry;

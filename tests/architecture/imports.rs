@@ -372,47 +372,41 @@ fn is_for_tests(attribute: &Attribute) -> bool {
     attribute.path().is_ident("cfg") && attribute.parse_args().is_ok_and(is_test)
 }
 
+fn tree<const N: usize>(files: [(&str, &str); N]) -> Tree {
+    Tree::of("src", &files.map(|(path, text)| (PathBuf::from(path), text.to_owned())))
+}
+
 #[test]
 fn imports_are_followed_in_every_form() {
-    let file = |path: &str, text: &str| (PathBuf::from(path), text.to_owned());
-    let files = [
-        file("src/lib.rs", "pub mod ground; pub mod roof; pub use ground::Stone;"),
-        file("src/ground/mod.rs", "mod stone; mod sand; use sand::Sand; pub use stone::Stone;"),
-        file("src/ground/stone.rs", "use super::Sand; pub struct Stone;"),
-        file("src/ground/sand.rs", "pub struct Sand; #[cfg(test)] mod tests { use crate::roof; }"),
-        file("src/roof.rs", "use crate::{ground::{self as g}}; mod tile; fn f(_: g::Stone) {}"),
-        file("src/roof/tile.rs", "fn f() -> crate::Stone { super::f() }"),
-    ];
-    let tree = Tree::of("src", &files);
+    let tree = tree([
+        ("src/lib.rs", "pub mod ground; pub mod roof; pub use ground::Stone;"),
+        ("src/ground/mod.rs", "mod stone; mod sand; use sand::Sand; pub use stone::Stone;"),
+        ("src/ground/stone.rs", "use super::Sand; pub struct Stone;"),
+        ("src/ground/sand.rs", "pub struct Sand; #[cfg(test)] mod tests { use crate::roof; }"),
+        ("src/roof.rs", "use crate::{ground::{self as g}}; mod tile; fn f(_: g::Stone) {}"),
+        ("src/roof/tile.rs", "fn f() -> crate::Stone { super::f() }"),
+    ]);
     let imported: Vec<Vec<usize>> =
         tree.imports().into_iter().map(|files| files.into_iter().collect()).collect();
     assert_eq!(imported, [vec![], vec![], vec![3], vec![], vec![2], vec![2, 4]]);
     assert_eq!(tree.circles(), []);
 }
 
+/// Circles of imports, and of calls: a method that stands away from its type is needed by whoever calls it.
 #[test]
 fn circles_are_found() {
-    let file = |path: &str, text: &str| (PathBuf::from(path), text.to_owned());
-    let files = [
-        file("src/a.rs", "use crate::b::B; fn f() { super::c::g() }"),
-        file("src/b.rs", "use super::a; fn f() { a::g() }"),
-        file("src/c.rs", "use std::fs;"),
+    let circle = [
+        ("src/a.rs", "use crate::b::B; fn f() { super::c::g() }"),
+        ("src/b.rs", "use super::a; fn f() { a::g() }"),
+        ("src/c.rs", "use std::fs;"),
     ];
     let [a, b] = ["src/a.rs", "src/b.rs"].map(Path::new);
-    assert_eq!(Tree::of("src", &files).circles(), [(a, b), (b, a)]);
-}
-
-#[test]
-fn a_method_away_from_its_type_is_needed_by_whoever_calls_it() {
-    let file = |path: &str, text: &str| (PathBuf::from(path), text.to_owned());
-    let files = [
-        file("src/a.rs", "mod b; struct A; impl A { fn f(&self) { self.g(); A::new(); } }"),
-        file("src/a/b.rs", "use super::A; impl A { fn g(&self) {} }"),
-        file(
-            "src/c.rs",
-            "use crate::a::A; impl A { fn new() {} } struct C; impl C { fn new() {} }",
-        ),
+    assert_eq!(tree(circle).circles(), [(a, b), (b, a)]);
+    let called = [
+        ("src/a.rs", "mod b; struct A; impl A { fn f(&self) { self.g(); A::new(); } }"),
+        ("src/a/b.rs", "use super::A; impl A { fn g(&self) {} }"),
+        ("src/c.rs", "use crate::a::A; impl A { fn new() {} } struct C; impl C { fn new() {} }"),
     ];
-    let [a, b] = ["src/a.rs", "src/a/b.rs"].map(Path::new);
-    assert_eq!(Tree::of("src", &files).circles(), [(a, b), (b, a)]);
+    let b = Path::new("src/a/b.rs");
+    assert_eq!(tree(called).circles(), [(a, b), (b, a)]);
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use rustix::process::{Signal, kill_process};
 
 use super::{as_somebody, assert_failed, at_work, fault, fault_of, long_job, pipe, small};
-use crate::support::{Bench, Ended, Running, children, wait_until};
+use crate::support::{Bench, Running, children, wait_until};
 
 /// What another process writes into a lock that it takes over.
 const OTHER: &str = "{\"token\":9,\"host\":\"elsewhere\",\"process\":1,\"since\":0,\"nonce\":1}\n";
@@ -40,10 +40,6 @@ fn a_superseded_run_is_75() {
         );
         let _ = fs::remove_dir_all(bench.path(".out.resume"));
     }
-}
-
-fn after(bench: &Bench, before: &str, line: &str) -> Ended {
-    bench.start_after(before, line).end()
 }
 
 #[test]
@@ -90,7 +86,7 @@ fn out_of_memory_is_75() {
     for kilobytes in [20_000, 30_000, 50_000].map(|more| own + more) {
         for flags in ["--workers 2", "--workers 1 --processes 2 --restarts 0"] {
             let limit = format!("ulimit -v {kilobytes}");
-            let ended = after(&bench, &limit, &format!("{job} {flags}"));
+            let ended = bench.start_after(&limit, &format!("{job} {flags}")).end();
             assert_eq!(ended.code, 75, "{limit} {flags}: {ended:?}");
             assert_eq!(ended.summary()["code"], 75, "{ended:?}");
             assert!(!bench.path("out").exists());
@@ -105,7 +101,8 @@ fn an_overflow_of_a_stack_is_70() {
     let bench = Bench::new();
     let job = long_job(&bench);
     for flags in ["--workers 2", "--workers 1 --processes 2 --restarts 0"] {
-        let ended = after(&bench, "export RUST_MIN_STACK=16384", &format!("{job} {flags}"));
+        let ended =
+            bench.start_after("export RUST_MIN_STACK=16384", &format!("{job} {flags}")).end();
         assert_failed(&ended, 70);
         assert_eq!(ended.summary()["code"], 70, "{ended:?}");
         assert!(ended.stderr.contains("the stack of a thread overflowed"), "{flags}: {ended:?}");
@@ -121,7 +118,9 @@ fn the_program_ends_however_little_memory_it_starts_with() {
     let bench = Bench::new();
     let own = program_kilobytes();
     let codes: Vec<_> = (0..120)
-        .map(|step| after(&bench, &format!("ulimit -v {}", own + 200 * step), "--version").code)
+        .map(|step| {
+            bench.start_after(&format!("ulimit -v {}", own + 200 * step), "--version").end().code
+        })
         .collect();
     let told = codes.iter().position(|&code| code == 75).expect("it starts and says why it ends");
     let (unloaded, started) = codes.split_at(told);
@@ -143,7 +142,7 @@ fn limits_on_files_are_77_and_named() {
         ("ulimit -n 12", &format!("{job} --processes 2"), "ulimit -n"),
         ("ulimit -f 100", generate, "ulimit -f"),
     ] {
-        let ended = after(&bench, limit, line);
+        let ended = bench.start_after(limit, line).end();
         assert_failed(&ended, 77);
         assert!(ended.stderr.contains(advice), "{limit}: {ended:?}");
     }

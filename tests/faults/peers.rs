@@ -7,11 +7,12 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 
 use rustix::process::Signal;
+use serde_json::Value;
 
 use super::{
     assert_failed, assert_reported, at_work, fault, fault_of, free_address, long_job, small,
 };
-use crate::support::{Bench, Running, wait_until};
+use crate::support::{Bench, Ended, Running, wait_until};
 
 #[test]
 fn a_peer_that_never_starts_or_is_refused_is_69() {
@@ -103,4 +104,22 @@ fn a_stalled_job_ends_and_says_where() {
     writer.write_all(b"{\"id\": \"a\", \"text\": \"a page\"}\n").unwrap();
     let said = fault_of(&bench, 75, "out.seg", "fingerprint --input pipe.jsonl --stall-timeout 2");
     assert!(said.contains("no progress for 2 s"), "{said}");
+}
+
+#[test]
+fn the_doctor_says_whether_processes_meet() {
+    let bench = Bench::new();
+    let [_, other] = bench.two_hosts();
+    let found = |ended: &Ended| {
+        let answer: Value = serde_json::from_str(ended.stdout.lines().next().unwrap()).unwrap();
+        let mut findings = answer["findings"].as_array().unwrap().iter();
+        findings.find(|finding| finding["what"] == "other processes").unwrap().clone()
+    };
+    let both = [0, 1].map(|process| bench.start_process(process, "doctor --json"));
+    for ended in both.map(Running::end) {
+        assert_eq!((ended.code, &found(&ended)["found"]), (0, &"all met".into()), "{ended:?}");
+    }
+    let alone = bench.start_process(0, "doctor --json --wait-for-peers 1").end();
+    assert_eq!((alone.code, &found(&alone)["state"]), (78, &"wrong".into()), "{alone:?}");
+    assert!(alone.stderr.contains(&other), "{}", alone.stderr);
 }
