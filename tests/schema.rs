@@ -32,10 +32,10 @@ pub(crate) fn obeys(schema: &Value, whole: &Value, value: &Value) -> bool {
         other => panic!("a type {other}"),
     };
     let types = schema["type"].as_array().map_or(vec![&schema["type"]], |it| it.iter().collect());
-    let keys = value.as_object().into_iter().flatten();
+    let mut keys = value.as_object().into_iter().flatten();
     let mut required = schema["required"].as_array().into_iter().flatten();
     types.into_iter().any(of_type)
-        && keys.into_iter().all(|(key, value)| {
+        && keys.all(|(key, value)| {
             schema["properties"].get(key).is_some_and(|of_key| obeys(of_key, whole, value))
         })
         && required.all(|key| value.get(key.as_str().unwrap()).is_some())
