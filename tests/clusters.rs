@@ -1,5 +1,4 @@
-//! Promise: clusters of any number of days, made day by day or from nothing, with any number of workers, are the
-//! same bytes; a damaged state is told.
+//! Clusters: stars are what the verdicts of the days say, and damage in a state is told.
 
 use std::fs;
 

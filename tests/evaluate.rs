@@ -115,12 +115,3 @@ fn a_sweep_says_what_to_use() {
     bench.write("one.tsv", "id\ttext\na\tone page\n");
     bench.fails(65, "evaluate --sweep --input one.tsv --json");
 }
-
-#[test]
-fn a_few_long_pages_fit_into_a_small_sample() {
-    let bench = bench();
-    let long = |at: usize| format!("q{at}\t{}\n", page(2 * at).repeat(40));
-    bench.write("long.tsv", format!("id\ttext\n{}", (0..10).map(long).collect::<String>()));
-    let json = bench.json("evaluate --sweep --input long.tsv --sample 2 --json");
-    assert_eq!(json["sample"], 2);
-}

@@ -24,22 +24,6 @@ fn days() -> Bench {
     bench
 }
 
-#[test]
-fn each_output_has_a_page_that_needs_no_network() {
-    let bench = days();
-    let page = bench.read("out/2026-01-01/dedup/report.html");
-    assert!(page.starts_with("<!doctype html>") && page.contains("<title>2026-01-01"), "{page}");
-    let outcome = &bench.report("out/2026-01-01/dedup")["outcome"];
-    for (what, count) in [("kept", &outcome["kept"]), ("dropped", &outcome["dropped"])] {
-        assert!(page.contains(&format!("<strong>{count}</strong> pages {what}")), "{what}: {page}");
-    }
-    for address in ["http:", "https:", "src=", "<link", "<script"] {
-        assert!(!page.contains(address), "{address}");
-    }
-    bench.done("verify out/2026-01-01");
-    bench.done("run days.toml --redo 2026-01-04");
-}
-
 /// The ten that lose most, by the definition, each with the words that differ; ids that are URLs of the web are links, and ids and
 /// texts are shown as text.
 #[test]

@@ -1,5 +1,5 @@
 //! A store that is fed day by day merges its own segments: it never has many, and nobody sees a difference
-//! in what a join finds, in what a version holds, or after a run that died.
+//! in what a join finds or in what a version holds.
 
 use serde_json::Value;
 

@@ -2,20 +2,25 @@
 
 use std::time::Duration;
 
-use rustix::process::{Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::{assert_failed, at_work, is_there, long_job};
-use crate::support::{Bench, children, outlast, wait_until};
+use crate::support::{Bench, Running, children, outlast, wait_until};
+
+/// A job of so many processes that is at work, and these.
+fn supervised(bench: &Bench, count: usize, flags: &str) -> (Running, Vec<Pid>) {
+    let line = format!("{} --workers 1 --processes {count} {flags}", long_job(bench));
+    let running = at_work(bench, "out", || bench.start(&line));
+    let processes = children(running.id());
+    assert_eq!(processes.len(), count, "the job was too short");
+    (running, processes)
+}
 
 #[test]
 fn a_killed_child_is_75_and_ends_the_others() {
     let bench = Bench::new();
-    let job = long_job(&bench);
     for victim in [0, 1, 2] {
-        let line = format!("{job} --workers 1 --processes 3 --restarts 0");
-        let running = at_work(&bench, "out", || bench.start(&line));
-        let processes = children(running.id());
-        assert_eq!(processes.len(), 3, "the job was too short");
+        let (running, processes) = supervised(&bench, 3, "--restarts 0");
         kill_process(processes[victim], Signal::KILL).unwrap();
         let ended = running.end();
         assert_failed(&ended, 75);
@@ -23,17 +28,13 @@ fn a_killed_child_is_75_and_ends_the_others() {
         assert!(!bench.path("out").exists());
         assert!(processes.iter().all(|&child| rustix::process::test_kill_process(child).is_err()));
     }
-    bench.done(&format!("{job} --workers 1 --processes 2"));
+    bench.done(&format!("{} --workers 1 --processes 2", long_job(&bench)));
 }
 
 #[test]
 fn children_end_with_a_supervisor_that_is_killed() {
     let bench = Bench::new();
-    let job = long_job(&bench);
-    let line = format!("{job} --workers 1 --processes 2");
-    let running = at_work(&bench, "out", || bench.start(&line));
-    let processes = children(running.id());
-    assert_eq!(processes.len(), 2, "the job was too short");
+    let (running, processes) = supervised(&bench, 2, "");
     assert!(running.kill());
     wait_until("the children end", || !processes.iter().any(|&child| is_there(child)));
     assert!(!bench.path("out").exists());
@@ -66,10 +67,7 @@ fn all_children_start_again_when_one_is_killed_or_frozen() {
 #[test]
 fn children_do_not_wait_for_a_frozen_supervisor() {
     let bench = Bench::new();
-    let job = long_job(&bench);
-    let line = format!("{job} --workers 1 --processes 2 --peer-timeout 2 --restarts 0");
-    let running = at_work(&bench, "out", || bench.start(&line));
-    let processes = children(running.id());
+    let (running, processes) = supervised(&bench, 2, "--peer-timeout 2 --restarts 0");
     running.signal(Signal::STOP);
     for &child in &processes {
         kill_process(child, Signal::STOP).unwrap();
@@ -86,10 +84,7 @@ fn children_do_not_wait_for_a_frozen_supervisor() {
 #[test]
 fn processes_that_were_all_stopped_continue() {
     let bench = Bench::new();
-    let job = long_job(&bench);
-    let line = format!("{job} --workers 1 --processes 2 --peer-timeout 5");
-    let running = at_work(&bench, "out", || bench.start(&line));
-    let processes = children(running.id());
+    let (running, processes) = supervised(&bench, 2, "--peer-timeout 5");
     let signal_all = |signal| {
         running.signal(signal);
         processes.iter().for_each(|&child| kill_process(child, signal).unwrap());
