@@ -51,33 +51,6 @@ fn each_day_of_run_is_joined_with_the_days_that_are_kept() {
 }
 
 #[test]
-fn a_rerun_changes_nothing_and_a_day_that_comes_too_late_is_refused() {
-    let bench = crawl();
-    config(&bench, "kept", "keep_days = 3\nkeep_versions = 2\n");
-    bench.done("run kept.toml --date 2026-11-01..2026-11-05");
-    let told = bench.done("run kept.toml --date 2026-11-06 --dry-run");
-    assert!(told.stderr.contains("2026-11-03 would expire"), "{}", told.stderr);
-    bench.done("run kept.toml --date 2026-11-06");
-    let [store, outputs] = ["kept-store", "kept"].map(|folder| bench.files(folder));
-    for again in ["", " --date 2026-11-01", " --date 2026-11-05..2026-11-06"] {
-        bench.again(&format!("run kept.toml{again}"));
-    }
-    assert!(bench.files("kept-store") == store && bench.files("kept") == outputs);
-    // Each day but the first was joined with a day that has expired since. What does not go by it is made again.
-    for day in 1..=6 {
-        let line = format!("verify kept/2026-11-0{day}");
-        let told = bench.done(&line);
-        let not_again = told.summary()["counts"]["not_made_again"].as_u64().unwrap_or_default();
-        assert_eq!((told.count("made_again") + not_again, not_again == 0), (100, day == 1));
-        assert_eq!(bench.done(&format!("{line} --files-only")).count("made_again"), 0);
-    }
-    bench.write("crawl/2026-10-31.jsonl", bench.documents(0, 10));
-    let said = bench.fails(2, "run kept.toml --date 2026-10-31");
-    assert!(said.contains("2026-11-04 have expired") && !bench.path("kept/2026-10-31").exists());
-    bench.refuses(2, "run kept.toml --redo 2026-11-02", &["has expired"]);
-}
-
-#[test]
 fn a_day_that_is_made_again_carries_the_expiry_over() {
     for (keys, redone) in [("keep_days = 3\n", "2026-11-04"), ("keep_days = 4\n", "2026-11-03")] {
         let bench = crawl();
