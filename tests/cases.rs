@@ -35,6 +35,7 @@
 //!     a   keep
 //! needs segmenter                                     the case is for builds with this feature; `needs no segmenter`, for those without
 //! museum 1/store store                                a file or a folder of tests/data
+//! sample crawl                                        the pages of the bundled sample, in a folder
 //! ```
 //!
 //! `«0..60»` stands for the words of these numbers, `→` for a tab, and `⏎` for nothing, so that a line can be empty. A line of a file that begins
@@ -241,6 +242,7 @@ impl Case {
             }
             "same" => assert!(self.files(one) == self.files(other), "{place}"),
             "museum" => bench.copy(&world::museum(one), other),
+            "sample" => bench.copy(&world::sample_file("crawl"), rest),
             "note" => {
                 let noted = (self.files(rest), bench.times(rest));
                 self.noted.insert(rest.to_owned(), noted);

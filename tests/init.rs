@@ -1,29 +1,6 @@
 //! `init`: the configuration it proposes runs as it is, and what it says of the pages is true.
 
 use crate::support::Bench;
-use crate::world::sample_file;
-
-#[test]
-fn the_proposed_configuration_runs_as_it_is() {
-    let bench = Bench::new();
-    bench.copy(&sample_file("crawl"), "crawl");
-    let made = bench.done("init --input crawl");
-    assert_eq!((made.count("sampled"), made.count("unreadable")), (126, 0), "{made:?}");
-    let text = bench.read("dupsieve.toml");
-    for line in [
-        "inputs = [\"crawl/{date}/*.jsonl*\"]",
-        "dates = [\"2026-11-18..2026-11-20\"]",
-        "preset = \"balanced\"",
-        "id_field = \"id\"",
-        "text_field = \"text\"",
-        "time_field = \"fetched\"",
-        "keep = \"oldest\"",
-    ] {
-        assert!(text.contains(line), "{line} is not in\n{text}");
-    }
-    let ran = bench.done("run dupsieve.toml");
-    assert_eq!((ran.count("read"), ran.count("kept"), ran.count("dropped")), (132, 61, 69));
-}
 
 /// A page of a crawl: its address, its text and the time.
 type Crawled = (String, String, String);
