@@ -70,7 +70,6 @@ fn rows_of_parquet_and_records_of_archives_have_places_too() {
     }
     assert!(ended.count("dropped") >= 1);
     assert_eq!(bench.read("kept/w.warc"), named + &nameless);
-    let again =
-        bench.done("dedup --input kept/p.parquet --id-field WARC-Target-URI --output again");
+    let again = bench.done("dedup --input kept/p.parquet --place-ids all --output again");
     assert_eq!(again.count("read"), kept.matches("p.parquet:").count() as u64);
 }

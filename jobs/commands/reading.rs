@@ -4,9 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use dupsieve::rooms::document::{
-    Damage, Format, Inputs, OrderField, PlaceIds, Quarantine, ReadOptions, Repeated, Tolerance,
+    self, Damage, Format, Inputs, OrderField, PlaceIds, Quarantine, ReadOptions, Repeated, Share,
+    Tolerance,
 };
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::Width;
@@ -39,6 +41,8 @@ pub(crate) struct Pages {
     /// Where the output is in the end.
     place: PathBuf,
     options: ReadOptions,
+    /// Whether the field of the ids was named.
+    names_ids: bool,
     max_bad: Tolerance,
 }
 
@@ -85,6 +89,7 @@ impl Pages {
             output: output.to_path_buf(),
             place: output.to_path_buf(),
             options,
+            names_ids: settings.id_field.is_some(),
             max_bad: settings.max_bad.unwrap_or(Tolerance::BAD),
         })
     }
@@ -228,6 +233,49 @@ impl Pages {
         Listing::of(&self.inputs)
     }
 
+    /// Fails if the field of the ids was named, records without one get their places, and no record has one: its name is most likely
+    /// misspelt. This reads up to the first record that has one.
+    fn check_ids(&self) -> Result<()> {
+        let fields = &self.options.fields;
+        if !self.names_ids || fields.place_ids != PlaceIds::Missing || self.has_stream() {
+            return Ok(());
+        }
+        let lacks = format!("no field `{}`", fields.id.escape_debug());
+        let mut options = self.options.clone();
+        options.fields.place_ids = PlaceIds::Never;
+        let mut lacking = None;
+        for file in self.inputs.files() {
+            let mut has_id = false;
+            let read = document::read(
+                &Inputs::one(file),
+                &Share::whole(),
+                &options,
+                &AtomicU64::new(0),
+                &mut |records| {
+                    records.parse(&options.fields, &mut |_, document| match document {
+                        Err(reason) if reason.to_string().starts_with(&lacks) => {
+                            lacking.get_or_insert((file, reason.to_string()));
+                        }
+                        Err(_) => {}
+                        Ok(_) => has_id = true,
+                    });
+                    !has_id
+                },
+            );
+            if has_id {
+                return Ok(());
+            }
+            let is_lacking = |it: &Error| it.remedy().settings.iter().any(|it| it == "id-field");
+            let wrong = read.err().filter(is_lacking).map(|error| (file, error.to_string()));
+            lacking = lacking.or(wrong);
+        }
+        let Some((file, found)) = lacking else { return Ok(()) };
+        Err(Error::new(Kind::BadData, format!("{lacks} in any record, which --id-field names"))
+            .at(file.path())
+            .found(found)
+            .help("name the field that holds the id, or leave --id-field out"))
+    }
+
     /// Fails if no record has the field of its order: its name is most likely misspelt. So it does if no value of it gives a page a place.
     fn check_order(&self, read: &Read) -> Result<()> {
         let kept_by = self.kept_by().filter(|_| read.documents > 0 && read.order.known() == 0);
@@ -271,6 +319,7 @@ impl Pages {
         read: impl FnOnce(Documents, &mut Processes) -> Result<Harvest<R>>,
     ) -> Result<Found<R>> {
         step::begin(Step::Reading);
+        self.check_ids()?;
         let bytes = self.inputs.bytes();
         let (progress, _shown) = Progress::count(doing, Unit::Bytes, bytes, global.quiet);
         let documents = Documents {
