@@ -42,9 +42,8 @@ use days::DayPlan;
 
 const EXAMPLES: &[(&str, &str)] = &[
     ("Run the three days of the bundled sample", "dupsieve run configs/local.toml"),
-    ("Run one day, every morning", "dupsieve run configs/daily.toml --date 2026-11-21"),
     (
-        "See what would be done, or why it would fail",
+        "See what would be done for a day, or why it would fail; without --dry-run it is done",
         "dupsieve run configs/daily.toml --date 2026-11-21 --dry-run",
     ),
     (
@@ -205,7 +204,7 @@ fn run_day(
     let read =
         fingerprint(processes, &made, global).map_err(|error| plan.explain_missing(day, error))?;
     if global.dry_run && !(made.output.exists() && Store::open(&plan.store).is_ok()) {
-        return Ok(read);
+        return Ok(read.say(format!("would then {}", plan.steps_after_reading(day)?)));
     }
     joined.unchanged = read.find("unchanged");
     if !global.dry_run {
