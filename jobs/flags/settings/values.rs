@@ -17,7 +17,7 @@ pub(crate) struct ByteSize(pub(crate) u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Count(pub(crate) u64);
 
-/// A share from 0 to 1, such as `0.9`.
+/// A share from 0 to 1, such as `0.9` or `90%`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Share(pub(crate) f64);
 
@@ -90,8 +90,12 @@ impl FromStr for Share {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Share, &'static str> {
-        let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-        share.map(Share).ok_or("expected a share from 0 to 1, such as 0.9")
+        let share = match text.strip_suffix('%') {
+            Some(percent) => format!("{percent}e-2").parse().ok(),
+            None => text.parse().ok(),
+        };
+        let share = share.filter(|share| (0.0..=1.0).contains(share));
+        share.map(Share).ok_or("expected a share from 0 to 1, such as 0.9 or 90%")
     }
 }
 
@@ -133,6 +137,16 @@ mod tests {
         }
         for text in ["", "0", "0MiB", "-1", "1.5", "many", "1e30", "NaN", "9XB"] {
             assert!(ByteSize::from_str(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_share_is_a_number_or_a_percentage() {
+        for (text, share) in [("0.9", 0.9), ("1", 1.0), ("95%", 0.95), ("66.6%", 0.666)] {
+            assert_eq!(text.parse(), Ok(Share(share)), "{text}");
+        }
+        for text in ["", "%", "1.1", "101%", "-1%", "9e1%", "NaN", "nine"] {
+            assert!(Share::from_str(text).is_err(), "{text}");
         }
     }
 
