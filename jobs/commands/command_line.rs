@@ -141,14 +141,14 @@ impl CommandLine {
                     let _ = typed.print();
                     "no command is given".to_owned()
                 }
-                _ => first_paragraph(&typed.to_string()),
+                _ => first_paragraph(&said(&typed)),
             };
             let help = help::line_for(&typed_command());
             let error = Error::new(Kind::Usage, what).help(&help);
             let mut line = SummaryLine::of(identity::job(), Err(error));
             // The parser knows more facts, such as what is like what was typed.
             if typed.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-                line.shown = Some(help::usage_error(&typed.to_string(), &help));
+                line.shown = Some(help::usage_error(&said(&typed), &help));
             }
             exit::end_with(Some(line), Kind::Usage.code())
         })
@@ -319,6 +319,11 @@ fn show_flags() -> Result<Summary> {
     Ok(Summary::answered())
 }
 
+/// What the parser says, without the words of the standard library for 0.
+fn said(wrong: &clap::Error) -> String {
+    wrong.to_string().replace("number would be zero for non-zero type", "at least 1 is needed")
+}
+
 fn first_paragraph(text: &str) -> String {
     let paragraph = text.split("\n\n").next().unwrap_or_default();
     let words: Vec<&str> = paragraph.split_whitespace().collect();
@@ -369,9 +374,10 @@ mod tests {
             ("seen a --store b", "'--input a'"),
             ("filter --config a --output b", "'--all'"),
             ("dedup --batch a --output b --drop-empty --kept c", "has no effect with --batch"),
+            ("store prune a --keep-versions 0", "at least 1"),
         ] {
             let words = ["dupsieve"].into_iter().chain(line.split(' '));
-            let wrong = typed(words.map(OsString::from)).unwrap_err().to_string();
+            let wrong = said(&typed(words.map(OsString::from)).unwrap_err());
             let said = help::usage_error(&wrong, "dupsieve help dedup");
             let facts = said
                 .strip_prefix("error: ")
