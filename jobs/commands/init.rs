@@ -74,9 +74,15 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         .help("`dupsieve fingerprint` reads them as they are"));
     }
     let survey = Survey::of(&inputs, |path| layout::day_in(path).map(|day| day.to_string()))?;
-    let fields = survey.proposal()?;
-    check_same_fields(&inputs, &survey)?;
-    let pages = Pages::sample(&inputs, &fields)?;
+    let one_sort = one_sort(&inputs);
+    // Flags that name fields are of other commands.
+    let advised = |error: Error| match error.remedy().settings.is_empty() {
+        true => error,
+        false => error.help(&one_sort),
+    };
+    let fields = survey.proposal().map_err(advised)?;
+    check_same_fields(&inputs, &survey, &one_sort)?;
+    let pages = Pages::sample(&inputs, &fields).map_err(advised)?;
     let given: Vec<String> =
         input.iter().map(|path| places::shown_input(&path.to_string_lossy())).collect();
     let layout = Layout::of(inputs.files().iter().map(|file| file.path()));
@@ -97,6 +103,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         "format": format.map(|format| format.to_string()),
         "formats": formats.iter().map(|(it, files)| format!("{it}: {files}")).collect::<Vec<_>>(),
         "sample": pages.seen(),
+        "one_sort": one_sort,
         "first": inputs.files()[0].path().named(),
         "preset": Preset::default().to_string(),
     });
@@ -134,7 +141,7 @@ fn fields_seen(fields: &Fields, survey: &Survey) -> Value {
 }
 
 /// Fails if some files have the fields and others have none: `run` refuses a field that a file cannot have.
-fn check_same_fields(inputs: &Inputs, survey: &Survey) -> Result<()> {
+fn check_same_fields(inputs: &Inputs, survey: &Survey, one_sort: &str) -> Result<()> {
     let without = inputs.files().iter().find(|file| !file.format().has_text_field());
     let Some(without) = without.filter(|_| survey.records > 0) else { return Ok(()) };
     let names = survey.fields.keys().map(String::as_str).take(5).collect::<Vec<_>>().join(", ");
@@ -142,7 +149,18 @@ fn check_same_fields(inputs: &Inputs, survey: &Survey) -> Result<()> {
         .at(without.path())
         .expected(format_args!("fields, as other files have: {names}"))
         .found(without.format())
-        .help("call init for the files of each sort: each sort needs a configuration of its own"))
+        .help(one_sort))
+}
+
+/// What to type where the files have not the same fields: those that are named as the largest one is.
+fn one_sort(inputs: &Inputs) -> String {
+    let largest = inputs.files().iter().max_by_key(|file| Inputs::one(file).bytes());
+    let path = largest.map_or(Path::new(""), |file| file.path());
+    let pattern = path.with_file_name(format!("*{}", layout::ending(&path.named())));
+    let named = shell::word(&pattern.named());
+    format!(
+        "name files of one sort, which have the same fields: dupsieve init --input {named}; each sort needs a configuration of its own"
+    )
 }
 
 fn next(output: &Path, date: &str) -> String {

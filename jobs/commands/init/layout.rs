@@ -123,7 +123,7 @@ impl DatedFile {
 }
 
 /// What a name ends with, such as `.jsonl.zst`.
-fn ending(name: &str) -> &str {
+pub(super) fn ending(name: &str) -> &str {
     let is_ending =
         |rest: &str| rest.len() <= 16 && rest.chars().all(|it| it.is_alphanumeric() || it == '.');
     let mut starts = name.match_indices('.').map(|(at, _)| &name[at..]);
