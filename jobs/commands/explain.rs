@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::rooms::document::PageKey;
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::{Recipe, TextMeasure, Width};
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::matches::Recrawled;
@@ -149,6 +150,13 @@ impl Judged {
         pages: &PageSettings,
         global: &GlobalFlags,
     ) -> Result<Judged> {
+        if let [.., last] = &report::outputs(&output)?[..]
+            && *last != output
+        {
+            return Err(Error::new(Kind::Usage, "this is a folder of days")
+                .at(&output)
+                .help(format!("name the day of the page: dupsieve explain {} ID", last.named())));
+        }
         let verdict = report::verdict(&output, &id)?;
         let report = Report::read(&report::folder(&output))?;
         let asked = report.as_ref().map(Asked::by).transpose()?.flatten();

@@ -13,8 +13,9 @@ use clap::Args;
 use dupsieve::rooms::document::PageKey;
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::output::PackedFile;
-use dupsieve::rooms::report::{self, Made, Nearest, Report};
-use dupsieve::{Kind, Result};
+use dupsieve::rooms::passages::PassagesFound;
+use dupsieve::rooms::report::{self, Made, Nearest, Report, SearchReport};
+use dupsieve::{Error, Kind, Result};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
@@ -203,7 +204,7 @@ fn draw(output: &Path, arguments: &Arguments) -> Result<Vec<Drawn>> {
         of_distance.add(Pair { new: new.to_owned(), existing, containment: None, key: None }, most);
     })
     .map_err(|error| match error.kind() {
-        Kind::Missing => report::no_output(output),
+        Kind::Missing => no_pairs(output),
         _ => error,
     })?;
     let mut drawn: Vec<Drawn> = drawn.into_values().map(|it| it.drawn).collect();
@@ -211,6 +212,18 @@ fn draw(output: &Path, arguments: &Arguments) -> Result<Vec<Drawn>> {
         pairs.sort_by(|a, b| (&a.new, &a.existing.id).cmp(&(&b.new, &b.existing.id)));
     }
     Ok(drawn)
+}
+
+/// The error for what has no pairs, such as an output of `passages`.
+fn no_pairs(output: &Path) -> Error {
+    let error = report::no_output(output);
+    let page = output.join("report.html");
+    match SearchReport::<PassagesFound>::read(output) {
+        Ok(Some(_)) => error
+            .found("an output of passages")
+            .help(format!("{} shows its figures, the table beside it all passages", page.named())),
+        _ => error,
+    }
 }
 
 impl Reservoir {
