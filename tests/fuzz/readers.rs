@@ -30,7 +30,9 @@ use dupsieve::rooms::journal::{Journal, JournalOptions};
 use dupsieve::rooms::ledger::Ledger;
 use dupsieve::rooms::matches::Question;
 use dupsieve::rooms::object_storage::Address;
-use dupsieve::rooms::online::requests::{self, CommitRequest, QueryRequest, RememberRequest};
+use dupsieve::rooms::online::requests::{
+    self, CommitRequest, Pages, QueryRequest, RememberRequest,
+};
 use dupsieve::rooms::output::{Lock, Staging};
 use dupsieve::rooms::peers::hosts;
 use dupsieve::rooms::seen::{self, By, Holdings, Sought};
@@ -551,7 +553,7 @@ pub fn bodies(bytes: &[u8]) {
     if let Ok(CommitRequest { day, .. }) = requests::read(body, most) {
         _ = day.parse::<Day>();
     }
-    let pages = pages.unwrap_or_default();
+    let Pages(pages) = pages.unwrap_or_default();
     assert!(pages.len() <= most);
     for page in pages {
         let id = page.id.0.clone();

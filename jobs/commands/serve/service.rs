@@ -14,7 +14,7 @@ use dupsieve::rooms::document::{Content, Document, Position};
 use dupsieve::rooms::fingerprint::{Recipe, Width, of_hex};
 use dupsieve::rooms::flow::Fingerprinting;
 use dupsieve::rooms::matches::Question;
-use dupsieve::rooms::online::requests::{self, Page, QueryRequest, RememberRequest};
+use dupsieve::rooms::online::requests::{self, Pages, QueryRequest, RememberRequest};
 use dupsieve::rooms::online::{Online, Told};
 use dupsieve::rooms::peers::Secret;
 use dupsieve::rooms::store::FingerprintedDocument;
@@ -215,7 +215,7 @@ impl Service {
 
     fn fingerprint(
         &self,
-        pages: Vec<Page>,
+        Pages(pages): Pages,
         fingerprinting: &mut Fingerprinting,
         is_wanted: &dyn Fn() -> bool,
     ) -> Result<Vec<FingerprintedDocument>, Problem> {

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, Error as _, IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::service::Remember;
@@ -25,7 +25,7 @@ pub struct QueryRequest {
     /// Fingerprints in hex, with or without 0x.
     pub fingerprints: Option<Vec<String>>,
     /// Pages.
-    pub pages: Option<Vec<Page>>,
+    pub pages: Option<Pages>,
 }
 
 /// Remember these pages.
@@ -36,8 +36,12 @@ pub struct RememberRequest {
     #[serde(default)]
     pub remember: Remember,
     /// The pages, in keep order: of two near pages the first is kept.
-    pub pages: Vec<Page>,
+    pub pages: Pages,
 }
+
+/// Pages, read so that what is wrong names the page by its number.
+#[derive(Debug, Default)]
+pub struct Pages(pub Vec<Page>);
 
 /// Make a day of what is remembered.
 #[derive(Debug, Deserialize)]
@@ -115,6 +119,30 @@ impl<'a> Deserialize<'a> for Name {
     }
 }
 
+impl<'a> Deserialize<'a> for Pages {
+    fn deserialize<D: Deserializer<'a>>(json: D) -> Result<Pages, D::Error> {
+        json.deserialize_seq(Pages::default())
+    }
+}
+
+impl<'a> Visitor<'a> for Pages {
+    type Value = Pages;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of pages")
+    }
+
+    fn visit_seq<A: SeqAccess<'a>>(mut self, mut pages: A) -> Result<Pages, A::Error> {
+        let wrong = |number: usize, error| A::Error::custom(format_args!("page {number}: {error}"));
+        while let Some(page) =
+            pages.next_element().map_err(|error| wrong(self.0.len() + 1, error))?
+        {
+            self.0.push(page);
+        }
+        Ok(self)
+    }
+}
+
 struct NameVisitor;
 
 impl Visitor<'_> for NameVisitor {
@@ -181,7 +209,7 @@ mod tests {
     fn ids_are_texts_and_whole_numbers_as_in_lines_of_json() {
         let read = |id: &str| {
             let body = format!("{{\"pages\": [{{\"id\": {id}, \"text\": \"\"}}]}}");
-            read::<RememberRequest>(body.as_bytes(), 1).map(|it| it.pages[0].id.0.clone())
+            read::<RememberRequest>(body.as_bytes(), 1).map(|it| it.pages.0[0].id.0.clone())
         };
         for id in ["0", "-9223372036854775808", "9223372036854775808", "18446744073709551615"] {
             assert_eq!(read(id).as_deref(), Ok(id));
@@ -199,6 +227,13 @@ mod tests {
         // What is wrong with the elements is not even looked at.
         assert!(matches!(read(10), Err(Wrong::TooLarge(_))));
         assert!(matches!(read(9), Err(Wrong::Json(_))));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_page_names_it() {
+        let body = r#"{"pages": [{"id": 1, "text": "a"}, {"id": 2, "text": "\ud83d"}]}"#;
+        let Err(Wrong::Json(said)) = read::<QueryRequest>(body.as_bytes(), 9) else { panic!("no") };
+        assert!(said.starts_with("page 2: ") && said.contains("at line 1 column "), "{said}");
     }
 
     #[test]
