@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::rooms::document::{Format, IdList, Inputs, ReadOptions, Tolerance};
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::output::{Lock, is_same_file, parent_of};
 use dupsieve::rooms::output::{PackedFile, Packing, STDOUT};
@@ -154,7 +155,9 @@ fn copy_listed(
     }
     let summary = Summary::new().count("ids", wanted.len() as u64).path("output", output);
     if global.dry_run {
-        return Ok(summary.count("files", inputs.files().len() as u64));
+        let files = inputs.files().len() as u64;
+        let would = format!("would copy {} records of {files} files", wanted.len());
+        return Ok(summary.count("files", files).say(would));
     }
     let lock = (output != Path::new(STDOUT)).then(|| Lock::on_file(output)).transpose()?;
     let copied = wanted.len() as u64;
@@ -165,6 +168,7 @@ fn copy_listed(
     };
     let is_old = copy(inputs, options, wanted, out, global)?;
     let summary = summary.count("copied", copied);
+    let summary = summary.say(format!("{copied} records were copied to {}", output.named()));
     Ok(if is_old { summary.already_done() } else { summary })
 }
 

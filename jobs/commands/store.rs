@@ -303,7 +303,7 @@ pub(crate) fn answers(typed: &ArgMatches) -> bool {
 
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     step::begin(Step::Storing);
-    match &arguments.change {
+    let done = match &arguments.change {
         Change::Init { store } => init(&store.here()?, global.dry_run),
         Change::Add { store, segment, day, only, replaced, slack, no_compact, confirm } => {
             let store = open(store)?;
@@ -340,7 +340,8 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         Change::Rollback { store, target, outputs } => {
             rollback(&open(store)?, target, outputs, global)
         }
-    }
+    };
+    done.map(listing::say_store)
 }
 
 fn open(store: &Place) -> Result<Store> {
@@ -349,7 +350,8 @@ fn open(store: &Place) -> Result<Store> {
 
 fn init(path: &Path, dry_run: bool) -> Result<Summary> {
     if dry_run {
-        return Ok(Summary::new().path("store", path));
+        let would = format!("would make an empty store at {}", path.named());
+        return Ok(Summary::new().path("store", path).say(would));
     }
     let (store, made) = Store::init(path)?;
     let summary = summary_of(&store, &store.at(None)?);
@@ -360,7 +362,10 @@ fn add(store: &Store, new: &NewDay<'_>, compacts: bool, global: &GlobalFlags) ->
     if global.dry_run {
         let summary = summary_of(store, &store.at(None)?);
         let would = store.would_add(new)?;
-        return Ok(if would { summary } else { summary.already_done() });
+        return Ok(match would {
+            true => summary.say(format!("would add {}", new.day)),
+            false => summary.already_done(),
+        });
     }
     identity::set_day(new.day);
     let added = store.add(new, None)?;
@@ -376,9 +381,11 @@ pub(crate) fn verify(store: &Store, version: Option<u64>, global: &GlobalFlags) 
     let verification = store.verification(version)?;
     let (read, _shown) = show_verifying(verification.bytes(), global);
     verification.run(&read)?;
+    let [versions, segments] = [verification.versions(), verification.files()];
     Ok(summary_of(store, &store.at(version)?)
-        .count("versions", verification.versions())
-        .count("segments", verification.files())
+        .say(format!("the {segments} segments of {versions} versions are undamaged"))
+        .count("versions", versions)
+        .count("segments", segments)
         .count("index_files", dupsieve::rooms::index::verify(store)?)
         .count("filters", dupsieve::rooms::seen::verify(store)?))
 }

@@ -184,6 +184,11 @@ impl Summary {
         self.counts.get(name).and_then(Value::as_u64)
     }
 
+    /// The path of this name, as people read it.
+    pub(crate) fn named(&self, name: &str) -> Option<&str> {
+        self.paths.get(name).and_then(Value::as_str)
+    }
+
     /// Whether everything was done already, by an earlier run.
     pub(crate) fn is_already_done(&self) -> bool {
         self.already_done

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use dupsieve::rooms::document::IdList;
-use dupsieve::rooms::error::At;
+use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::output::Lock;
 use dupsieve::rooms::store::{Day, Entry, Store, Version};
@@ -40,7 +40,8 @@ pub(super) fn copy(
         for entry in version.entries() {
             total = total.plus(Summary::new().count("files", kept(entry.day)?.files()));
         }
-        return Ok(total);
+        let files = total.counted("files");
+        return Ok(total.say(format!("would copy the kept pages of {files} files")));
     }
     let outdated = outdated(folder, &version)?;
     if let Some(outdated) = outdated.first().filter(|_| !global.overwrite) {
@@ -70,7 +71,9 @@ pub(super) fn copy(
         fs::remove_dir_all(outdated).at(outdated)?;
         total = total.changed();
     }
+    let [copied, days] = ["copied", "days"].map(|name| total.counted(name));
     Ok(total
+        .say(format!("{copied} pages of {days} days are in {}", folder.named()))
         .count("removed", version.removed_rows())
         .count("replaced", version.replaced_rows())
         .count("expired", version.expired_rows())

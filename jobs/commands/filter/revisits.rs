@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicU64;
 use dupsieve::rooms::document::{
     self, Format, Holder, Inputs, Original, Payload, Position, ReadOptions, Records, Share, revisit,
 };
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::output::{Lock, PackedFile, PackedUnit, STDOUT, parent_of};
 use dupsieve::rooms::runs::{Record, SortedRecords, Sorter};
 use dupsieve::rooms::step::{self, Step};
@@ -63,7 +64,9 @@ pub(super) fn copy(
     }
     let summary = Summary::new().path("output", output);
     if global.dry_run {
-        return Ok(summary.count("files", inputs.files().len() as u64));
+        let files = inputs.files().len() as u64;
+        let would = format!("would copy the records of {files} files");
+        return Ok(summary.count("files", files).say(would));
     }
     let lock = (output != Path::new(STDOUT)).then(|| Lock::on_file(output)).transpose()?;
     let folder = match lock {
@@ -105,7 +108,10 @@ pub(super) fn copy(
     step::begin(Step::Writing);
     let is_old = out.finish(global.overwrite)?;
     let summary = summary.count("copied", copied).count("revisits", revisits);
-    let summary = summary.count("left_out", left_out);
+    let summary = summary.count("left_out", left_out).say(format!(
+        "{copied} records were copied to {}, {revisits} of them as revisit records",
+        output.named()
+    ));
     Ok(if is_old { summary.already_done() } else { summary })
 }
 

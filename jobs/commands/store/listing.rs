@@ -8,7 +8,7 @@ use dupsieve::rooms::store::{Day, Digest, Entry, Merged, Revision, Store, Versio
 use serde_json::json;
 
 use crate::outcome::answer;
-use crate::outcome::summary::Summary;
+use crate::outcome::summary::{Summary, tally};
 
 /// Prints what each version changed, one a line.
 pub(super) fn log(store: &Store, as_json: bool) -> Result<Summary> {
@@ -88,6 +88,20 @@ fn shared(version: &Version) -> impl Iterator<Item = &Merged> {
 
 fn is_shared(version: &Version, merged: &Merged) -> bool {
     version.all_entries().iter().filter(|entry| entry.file == merged.file).count() > 1
+}
+
+/// Adds what the store has to the summary of a command that says it in counts.
+pub(super) fn say_store(summary: Summary) -> Summary {
+    let Some(store) = summary.named("store").filter(|_| summary.find("fingerprints").is_some())
+    else {
+        return summary;
+    };
+    let [pages, days, version] =
+        ["fingerprints", "days", "version"].map(|name| summary.counted(name));
+    let pages = tally(pages, "page(s)", &[]);
+    let days = tally(days, "day(s)", &[]);
+    let said = format!("the store {store} has {pages} of {days} (version {version})");
+    summary.say(said)
 }
 
 pub(super) fn summary_of(store: &Store, version: &Version) -> Summary {

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use dupsieve::rooms::error::Named as _;
 use dupsieve::rooms::output::{Lock, PackedFile, PackedUnit, parent_of};
-use dupsieve::rooms::report::{Dropped, Outputs};
+use dupsieve::rooms::report::{self, Dropped, Outputs};
 use dupsieve::rooms::store::{Day, Store};
 use dupsieve::{Kind, Result};
 use xxhash_rust::xxh3::xxh3_128;
@@ -33,12 +34,17 @@ pub(super) fn readmit(
         is_alone && !has_gone(page.id, page.day)
     };
     // A day that was rolled back has left its output behind.
-    let outputs = Outputs::open(&Named::here(outputs)?, |day| version.entry(day).is_some())?;
+    let mut paths = Vec::new();
+    for path in Named::here(outputs)? {
+        paths.extend(report::outputs(&path)?);
+    }
+    let outputs = Outputs::open(&paths, |day| version.entry(day).is_some())?;
     let mut ids = outputs.readmit(is_readmitted, parent_of(path), global.budget().rows())?;
     let summary = summary_of(store, &version).path("readmit", path);
     if global.dry_run {
         let count = ids.try_fold(0, |count, id| id.map(|_| count + 1))?;
-        return Ok(summary.count("readmitted", count));
+        let would = format!("would list {count} ids");
+        return Ok(summary.count("readmitted", count).say(would));
     }
     let lock = Lock::on_file(path)?;
     let mut file = PackedFile::locked(PackedUnit::File, path, &lock)?;
@@ -52,5 +58,6 @@ pub(super) fn readmit(
         _ => error,
     })?;
     let summary = summary.count("readmitted", count);
+    let summary = summary.say(format!("{count} ids are listed in {}", path.named()));
     Ok(if was_there { summary.already_done() } else { summary })
 }

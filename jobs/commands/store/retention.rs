@@ -40,7 +40,8 @@ pub(super) fn remove(
     let summary = summary_of(store, &store.at(None)?)
         .count("listed", listed)
         .count("held", held)
-        .count("removed", rows);
+        .count("removed", rows)
+        .say(format!("{held} of {listed} listed ids were in the store"));
     Ok(if is_new { summary } else { summary.already_done() })
 }
 
@@ -90,7 +91,8 @@ pub(super) fn purge(
         let (read, _shown) = show_verifying(store.verification(None)?.bytes(), global);
         store.certify(&read)?
     };
-    let summary = summary(store)?;
+    let done = format!("no byte of the {ids} removed ids is left; the certificate is in purges");
+    let summary = summary(store)?.say_if((ids > 0).then_some(done));
     let is_done = segments == 0 && pruned == 0 && !certified;
     Ok(if is_done { summary.already_done() } else { summary })
 }

@@ -27,7 +27,7 @@ pub(super) fn compact(
         return Ok(summary_of(store, &current).already_done());
     }
     if global.dry_run {
-        return Ok(summary_of(store, &current));
+        return Ok(summary_of(store, &current).say("would merge segments"));
     }
     let merged = match codec {
         Some(codec) => {
@@ -38,7 +38,8 @@ pub(super) fn compact(
         None => compact_all_tiers(store, global)?,
     };
     indexing::keep(store, global)?;
-    Ok(summary_of(store, &store.at(None)?).count("merged", merged))
+    let summary = summary_of(store, &store.at(None)?).count("merged", merged);
+    Ok(summary.say(format!("{merged} segments were merged")))
 }
 
 /// Merges until nothing is due. Returns how many segments were merged.
@@ -132,7 +133,11 @@ pub(super) fn prune(store: &Store, keep: NonZero<u64>, global: &GlobalFlags) -> 
         .count("pruned_versions", pruning.versions())
         .count("pruned_segments", pruning.segments())
         .count("pruned_bytes", pruning.bytes());
-    Ok(if pruning.versions() == 0 { summary.already_done() } else { summary })
+    let would = format!("would remove {} versions", pruning.versions());
+    Ok(match pruning.versions() {
+        0 => summary.already_done(),
+        _ => summary.say_if(global.dry_run.then_some(would)),
+    })
 }
 
 /// Removes all versions but the newest `keep`, and logs what has gone.
