@@ -37,25 +37,17 @@ use crate::processes::machines;
 pub(crate) const METHOD: &str = "method";
 pub(crate) const PREVIOUS: &str = "previous";
 
-const EXAMPLES: &[(&str, &str)] = &[
-    (
-        "Find the clusters of two days",
-        "dupsieve cluster --from out/2026-11-20 out/2026-11-21 --output clusters-21",
-    ),
-    (
-        "Add a third day, and see what changes",
-        "dupsieve cluster --previous clusters-21 --from out/2026-11-22 --output clusters-22",
-    ),
-    (
-        "Add a day without writing the lists",
-        "dupsieve cluster --previous clusters-22 --from out/2026-11-23 --output clusters-23 --no-lists",
-    ),
-    ("List the clusters of all days", "dupsieve cluster --previous clusters-23 --output listed"),
-    (
-        "Take pages out",
-        "dupsieve cluster --previous clusters-22 --removed gone.txt --output clusters-22b",
-    ),
-];
+const EXAMPLES: &str = "
+# Find the clusters of two days
+dupsieve cluster --from out/2026-11-20 out/2026-11-21 --output clusters-21
+# Add a third day, and see what changes
+dupsieve cluster --previous clusters-21 --from out/2026-11-22 --output clusters-22
+# Add a day without writing the lists
+dupsieve cluster --previous clusters-22 --from out/2026-11-23 --output clusters-23 --no-lists
+# List the clusters of all days
+dupsieve cluster --previous clusters-23 --output listed
+# Take pages out
+dupsieve cluster --previous clusters-22 --removed gone.txt --output clusters-22b";
 
 /// Find which pages belong together, from the matches of any number of days
 #[derive(Args, Debug)]

@@ -21,13 +21,11 @@ use crate::outcome::summary::Summary;
 /// The id of a file that is compared: no URL, so a table of boilerplate by host does not apply.
 const NO_ID: &str = "";
 
-const EXAMPLES: &[(&str, &str)] = &[
-    ("Compare two pages", "dupsieve compare one.txt two.txt"),
-    (
-        "Compare them by the exact share of common shingles",
-        "dupsieve compare --recipe jaccard one.txt two.txt",
-    ),
-];
+const EXAMPLES: &str = "
+# Compare two pages
+dupsieve compare one.txt two.txt
+# Compare them by the exact share of common shingles
+dupsieve compare --recipe jaccard one.txt two.txt";
 
 /// Show how much of each of two files the other one contains
 ///

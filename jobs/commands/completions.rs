@@ -10,10 +10,9 @@ use dupsieve::rooms::error::At;
 use crate::commands::help::examples;
 use crate::outcome::summary::Summary;
 
-const EXAMPLES: &[(&str, &str)] = &[(
-    "Print the script for bash; save it in ~/.local/share/bash-completion/completions/dupsieve",
-    "dupsieve completions bash",
-)];
+const EXAMPLES: &str = "
+# Print the script for bash; save it in ~/.local/share/bash-completion/completions/dupsieve
+dupsieve completions bash";
 
 /// Print a script with which a shell completes commands and flags
 #[derive(Args, Debug)]

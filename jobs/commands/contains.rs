@@ -35,16 +35,11 @@ use crate::outcome::summary::Summary;
 /// The share of its shingles by which an item is found, if no other is asked for.
 const SHARE: f64 = 0.8;
 
-const EXAMPLES: &[(&str, &str)] = &[
-    (
-        "Find the questions of a test in a corpus, and copy the pages without any",
-        "dupsieve contains --items test.jsonl --item-field question --input corpus/ --output found --kept clean",
-    ),
-    (
-        "Look for questions and answers, each by itself",
-        "dupsieve contains --items test.jsonl --item-field question answer --input corpus/ --output found",
-    ),
-];
+const EXAMPLES: &str = "
+# Find the questions of a test in a corpus, and copy the pages without any
+dupsieve contains --items test.jsonl --item-field question --input corpus/ --output found --kept clean
+# Look for questions and answers, each by itself
+dupsieve contains --items test.jsonl --item-field question answer --input corpus/ --output found";
 
 /// Find the items of a reference set in pages
 ///

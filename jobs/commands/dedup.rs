@@ -24,33 +24,21 @@ use crate::processes::machines;
 pub(crate) use batch::{Request, check_settings, dedup, parameters, stands};
 pub(crate) use corpus::{CorpusFlags, run as dedup_corpus};
 
-const EXAMPLES: &[(&str, &str)] = &[
-    (
-        "Copy what is left of a folder of files without its near-duplicates",
-        "dupsieve dedup --input corpus/ --output found --kept kept",
-    ),
-    (
-        "The same in a pipe: JSON Lines or a web archive, plain or compressed",
-        "dupsieve dedup --input - --kept -",
-    ),
-    ("Find the near-duplicates inside one batch", "dupsieve dedup --batch day.seg --output found"),
-    (
-        "Find near-duplicates of the pages in a store too",
-        "dupsieve dedup --batch day.seg --store store --output found",
-    ),
-    (
-        "Drop a page only if a kept page contains 95 % of it",
-        "dupsieve dedup --batch day.seg --containment 0.95 --output found",
-    ),
-    (
-        "Of pages that contain each other, keep the one with the best score",
-        "dupsieve dedup --batch day.seg --keep score:max --output found",
-    ),
-    (
-        "Write verdicts and matches for DuckDB, pandas or Polars",
-        "dupsieve dedup --batch day.seg --output-format parquet --output found",
-    ),
-];
+const EXAMPLES: &str = "
+# Copy what is left of a folder of files without its near-duplicates
+dupsieve dedup --input corpus/ --output found --kept kept
+# The same in a pipe: JSON Lines or a web archive, plain or compressed
+dupsieve dedup --input - --kept -
+# Find the near-duplicates inside one batch
+dupsieve dedup --batch day.seg --output found
+# Find near-duplicates of the pages in a store too
+dupsieve dedup --batch day.seg --store store --output found
+# Drop a page only if a kept page contains 95 % of it
+dupsieve dedup --batch day.seg --containment 0.95 --output found
+# Of pages that contain each other, keep the one with the best score
+dupsieve dedup --batch day.seg --keep score:max --output found
+# Write verdicts and matches for DuckDB, pandas or Polars
+dupsieve dedup --batch day.seg --output-format parquet --output found";
 
 /// Drop the near-duplicates of a corpus, or of new pages against a store
 #[derive(Args, Debug)]

@@ -23,17 +23,13 @@ use crate::outcome::summary::Summary;
 use crate::processes::machines;
 use finding::{Finding, State};
 
-const EXAMPLES: &[(&str, &str)] = &[
-    ("Look at this machine and the folder you stand in", "dupsieve doctor"),
-    (
-        "Look at the disks of the store and of the outputs",
-        "dupsieve doctor /data/store /data/out --memory 8GiB",
-    ),
-    (
-        "On each machine, see whether the processes of a hosts file meet",
-        "dupsieve doctor --hosts hosts.txt --process 0 --secret-file secret",
-    ),
-];
+const EXAMPLES: &str = "
+# Look at this machine and the folder you stand in
+dupsieve doctor
+# Look at the disks of the store and of the outputs
+dupsieve doctor /data/store /data/out --memory 8GiB
+# On each machine, see whether the processes of a hosts file meet
+dupsieve doctor --hosts hosts.txt --process 0 --secret-file secret";
 
 /// Show what this machine allows, what is wrong with it, and what to do
 ///

@@ -23,13 +23,11 @@ use crate::flags::shared::Shared::{Memory, Workers};
 use crate::flags::shared::{flags_of, shared, typed_flag};
 use crate::outcome::summary::Summary;
 
-const EXAMPLES: &[(&str, &str)] = &[
-    (
-        "Judge the matches of an output by labels",
-        "dupsieve evaluate --pairs found/matches.tsv --labels labels.tsv",
-    ),
-    ("Find the preset that suits your pages", "dupsieve evaluate --sweep --input crawl/"),
-];
+const EXAMPLES: &str = "
+# Judge the matches of an output by labels
+dupsieve evaluate --pairs found/matches.tsv --labels labels.tsv
+# Find the preset that suits your pages
+dupsieve evaluate --sweep --input crawl/";
 
 /// Measure which preset suits your pages, or how well found pairs agree with labels
 ///

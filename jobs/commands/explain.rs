@@ -29,14 +29,13 @@ use comparison::{Analysed, Comparison};
 use dupsieve::rooms::report::{self, Made, PageVerdict, Report};
 use nearest::{Asked, Other};
 
-const EXAMPLES: &[(&str, &str)] = &[
-    ("Explain why a page was dropped or kept", "dupsieve explain found ID"),
-    (
-        "The same, of a day of `run`",
-        "dupsieve explain --config configs/local.toml --date 2026-11-20 ID",
-    ),
-    ("Explain the distance of any two pages", "dupsieve explain --input crawl/ ID OTHER-ID"),
-];
+const EXAMPLES: &str = "
+# Explain why a page was dropped or kept
+dupsieve explain found ID
+# The same, of a day of `run`
+dupsieve explain --config configs/local.toml --date 2026-11-20 ID
+# Explain the distance of any two pages
+dupsieve explain --input crawl/ ID OTHER-ID";
 
 const TEXT: &str = include_str!("explain.txt");
 

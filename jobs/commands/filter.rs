@@ -35,20 +35,13 @@ use crate::flags::shared::shared;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
-const EXAMPLES: &[(&str, &str)] = &[
-    (
-        "Copy the pages that were kept",
-        "dupsieve filter --input crawl/ --ids found/keep.txt --output kept.jsonl.gz",
-    ),
-    (
-        "Copy the kept pages of all days of `run`",
-        "dupsieve filter --config dupsieve.toml --all --output clean",
-    ),
-    (
-        "Make an archive smaller that still replays whole",
-        "dupsieve filter --input crawl/ --revisits --output crawl.warc.gz",
-    ),
-];
+const EXAMPLES: &str = "
+# Copy the pages that were kept
+dupsieve filter --input crawl/ --ids found/keep.txt --output kept.jsonl.gz
+# Copy the kept pages of all days of `run`
+dupsieve filter --config dupsieve.toml --all --output clean
+# Make an archive smaller that still replays whole
+dupsieve filter --input crawl/ --revisits --output crawl.warc.gz";
 
 /// What to do where one id stands for pages of several days.
 const ALL_DAYS: &str = "an id belongs to a day: `dupsieve filter --config FILE --all` copies the kept pages of all days, each by its day";

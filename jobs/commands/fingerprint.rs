@@ -36,30 +36,20 @@ const INPUT_TO_SEGMENT: u64 = 1000;
 
 const MAX_REPEATED: &str = "max_repeated";
 
-const EXAMPLES: &[(&str, &str)] = &[
-    ("Read a folder of JSON Lines files", "dupsieve fingerprint --input crawl/ --output day.seg"),
-    (
-        "Read other fields, and allow one bad record in a hundred",
-        "dupsieve fingerprint --input 'crawl/*.jsonl.gz' --id-field url --text-field content \
-                 --max-bad 1% --output day.seg",
-    ),
-    (
-        "Make the smallest segment: fingerprints without sketches",
-        "dupsieve fingerprint --preset paper --input crawl/ --output day.seg",
-    ),
-    (
-        "Keep bands, a further source of candidates for `dedup`",
-        "dupsieve fingerprint --keep-bands minhash-14x8 --input crawl/ --output day.seg",
-    ),
-    (
-        "Keep digests, and compute nothing of pages whose text the store holds",
-        "dupsieve fingerprint --keep-digests --store store --input crawl/ --output day.seg",
-    ),
-    (
-        "Read fingerprints made by another program",
-        "dupsieve fingerprint --format fingerprints --input ready.tsv --output day.seg",
-    ),
-];
+const EXAMPLES: &str = "
+# Read a folder of JSON Lines files
+dupsieve fingerprint --input crawl/ --output day.seg
+# Read other fields, and allow one bad record in a hundred
+dupsieve fingerprint --input 'crawl/*.jsonl.gz' --id-field url --text-field content \
+    --max-bad 1% --output day.seg
+# Make the smallest segment: fingerprints without sketches
+dupsieve fingerprint --preset paper --input crawl/ --output day.seg
+# Keep bands, a further source of candidates for `dedup`
+dupsieve fingerprint --keep-bands minhash-14x8 --input crawl/ --output day.seg
+# Keep digests, and compute nothing of pages whose text the store holds
+dupsieve fingerprint --keep-digests --store store --input crawl/ --output day.seg
+# Read fingerprints made by another program
+dupsieve fingerprint --format fingerprints --input ready.tsv --output day.seg";
 
 /// Make fingerprints of documents, and write them to a segment
 #[derive(Args, Debug)]

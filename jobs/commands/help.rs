@@ -119,10 +119,9 @@ pub(crate) fn usage_error(wrong: &str, help: &str) -> String {
     format!("{}help: {help}", lines.collect::<String>())
 }
 
-/// Examples of a command as its help shows them. An example is what it does, and the command line.
-pub(crate) fn examples(examples: &[(&str, &str)]) -> String {
-    let shown = |(what, line): &(&str, &str)| format!("  # {what}\n  {line}\n");
-    format!("Examples:\n{}\n", examples.iter().map(shown).collect::<String>())
+/// Examples of a command as its help shows them: each a line break and `# `, what it does, and below it the command line.
+pub(crate) fn examples(examples: &str) -> String {
+    format!("Examples:{}\n\n", examples.replace('\n', "\n  "))
 }
 
 /// The command line `root` with its commands in groups, and with the text below each help. The flags that every command takes,

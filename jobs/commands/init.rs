@@ -29,10 +29,11 @@ use pages::Pages;
 const FILE: &str = include_str!("init/file.txt");
 const FOUND: &str = include_str!("init/found.txt");
 
-const EXAMPLES: &[(&str, &str)] = &[
-    ("Propose a configuration for the pages below a folder", "dupsieve init --input crawl/"),
-    ("Write an example to be filled in", "dupsieve init --output daily.toml"),
-];
+const EXAMPLES: &str = "
+# Propose a configuration for the pages below a folder
+dupsieve init --input crawl/
+# Write an example to be filled in
+dupsieve init --output daily.toml";
 
 /// Look at your pages and write a configuration for them, with the reasons
 #[derive(Args, Debug)]

@@ -20,10 +20,11 @@ use crate::outcome::answer;
 use crate::outcome::summary::Summary;
 use crate::outcome::terminal;
 
-const EXAMPLES: &[(&str, &str)] = &[
-    ("Show what a segment holds", "dupsieve inspect day.seg"),
-    ("Print its ids and fingerprints", "dupsieve inspect day.seg --dump"),
-];
+const EXAMPLES: &str = "
+# Show what a segment holds
+dupsieve inspect day.seg
+# Print its ids and fingerprints
+dupsieve inspect day.seg --dump";
 
 /// Show what a segment holds, and check every byte of it
 #[derive(Args, Debug)]

@@ -10,10 +10,9 @@ use dupsieve::rooms::error::{At, Named};
 use crate::commands::help::examples;
 use crate::outcome::summary::Summary;
 
-const EXAMPLES: &[(&str, &str)] = &[(
-    "Write the manual pages where `man` looks for them",
-    "dupsieve man ~/.local/share/man/man1",
-)];
+const EXAMPLES: &str = "
+# Write the manual pages where `man` looks for them
+dupsieve man ~/.local/share/man/man1";
 
 /// Write the manual pages of all commands, such as dupsieve-run.1
 #[derive(Args, Debug)]

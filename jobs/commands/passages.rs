@@ -34,13 +34,11 @@ use crate::outcome::summary::Summary;
 /// How many words a passage has at least, if nothing else is asked for.
 const WORDS: NonZeroU16 = NonZeroU16::new(50).unwrap();
 
-const EXAMPLES: &[(&str, &str)] = &[
-    ("Find what is repeated in a corpus", "dupsieve passages --input corpus/ --output found"),
-    (
-        "Copy the pages without the lines that are repeated",
-        "dupsieve passages --input corpus/ --output found --cut lines --kept clean",
-    ),
-];
+const EXAMPLES: &str = "
+# Find what is repeated in a corpus
+dupsieve passages --input corpus/ --output found
+# Copy the pages without the lines that are repeated
+dupsieve passages --input corpus/ --output found --cut lines --kept clean";
 
 /// Find text that is repeated inside pages
 ///

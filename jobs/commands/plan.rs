@@ -17,10 +17,9 @@ use crate::flags::shared::shared;
 use crate::outcome::answer;
 use crate::outcome::summary::Summary;
 
-const EXAMPLES: &[(&str, &str)] = &[(
-    "See how a million pages would be joined with eight billion",
-    "dupsieve plan --batch 1e6 --store 8e9 --distance 3",
-)];
+const EXAMPLES: &str = "
+# See how a million pages would be joined with eight billion
+dupsieve plan --batch 1e6 --store 8e9 --distance 3";
 
 /// Estimate the time and memory of a join, by each design
 #[derive(Args, Debug)]

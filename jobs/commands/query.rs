@@ -38,17 +38,13 @@ use stream::Stream;
 /// The largest number of near pages that an answer names, unless another one is given.
 const LIMIT: u64 = 1000;
 
-const EXAMPLES: &[(&str, &str)] = &[
-    (
-        "Ask for pages by their fingerprints",
-        "dupsieve query --store store --fingerprint 0x0123456789abcdef",
-    ),
-    ("Ask for a text", "dupsieve query --store store --text-file page.txt"),
-    (
-        "Ask for all pages of a crawl, as they come",
-        "dupsieve query --store store --input - --format jsonl",
-    ),
-];
+const EXAMPLES: &str = "
+# Ask for pages by their fingerprints
+dupsieve query --store store --fingerprint 0x0123456789abcdef
+# Ask for a text
+dupsieve query --store store --text-file page.txt
+# Ask for all pages of a crawl, as they come
+dupsieve query --store store --input - --format jsonl";
 
 /// Find the pages of a store that are near to given pages or texts
 ///

@@ -14,10 +14,11 @@ use crate::flags::shared::shared;
 use crate::outcome::answer;
 use crate::outcome::summary::Summary;
 
-const EXAMPLES: &[(&str, &str)] = &[
-    ("Show the figures of all days", "dupsieve report out"),
-    ("Draw them into a page for a browser", "dupsieve report out --output days.html"),
-];
+const EXAMPLES: &str = "
+# Show the figures of all days
+dupsieve report out
+# Draw them into a page for a browser
+dupsieve report out --output days.html";
 
 /// Show the figures of many days, and which days are odd
 #[derive(Args, Debug)]

@@ -40,17 +40,13 @@ use clusters::Chain;
 use day_log::log_day;
 use days::DayPlan;
 
-const EXAMPLES: &[(&str, &str)] = &[
-    ("Run the three days of the bundled sample", "dupsieve run configs/local.toml"),
-    (
-        "See what would be done for a day, or why it would fail; without --dry-run it is done",
-        "dupsieve run configs/daily.toml --date 2026-11-21 --dry-run",
-    ),
-    (
-        "Leave metrics for the node exporter of Prometheus",
-        "dupsieve run configs/daily.toml --date 2026-11-21 --metrics-file dupsieve.prom",
-    ),
-];
+const EXAMPLES: &str = "
+# Run the three days of the bundled sample
+dupsieve run configs/local.toml
+# See what would be done for a day, or why it would fail; without --dry-run it is done
+dupsieve run configs/daily.toml --date 2026-11-21 --dry-run
+# Leave metrics for the node exporter of Prometheus
+dupsieve run configs/daily.toml --date 2026-11-21 --metrics-file dupsieve.prom";
 
 /// Run days as a configuration says, from the pages to the verdicts and the store
 #[derive(Args, Debug)]

@@ -35,17 +35,13 @@ use crate::outcome::answer;
 use crate::outcome::summary::Summary;
 use crate::outcome::terminal;
 
-const EXAMPLES: &[(&str, &str)] = &[
-    ("Show the twenty pairs that lose most", "dupsieve sample out/2026-11-21"),
-    (
-        "Show five, with the pages from another folder",
-        "dupsieve sample found --pairs 5 --input crawl/",
-    ),
-    (
-        "Draw the pairs side by side into a page for a browser",
-        "dupsieve sample out/2026-11-21 --output pairs.html",
-    ),
-];
+const EXAMPLES: &str = "
+# Show the twenty pairs that lose most
+dupsieve sample out/2026-11-21
+# Show five, with the pages from another folder
+dupsieve sample found --pairs 5 --input crawl/
+# Draw the pairs side by side into a page for a browser
+dupsieve sample out/2026-11-21 --output pairs.html";
 
 /// Show dropped pages beside the page they copy, as a word diff
 ///

@@ -12,10 +12,9 @@ use crate::commands::help::examples;
 use crate::flags::config::Config;
 use crate::outcome::summary::Summary;
 
-const EXAMPLES: &[(&str, &str)] = &[(
-    "Save what it prints beside your files; one with the line `#:schema dupsieve.schema.json` is checked by editors",
-    "dupsieve schema",
-)];
+const EXAMPLES: &str = "
+# Save what it prints beside your files; one with the line `#:schema dupsieve.schema.json` is checked by editors
+dupsieve schema";
 
 /// Print the JSON schema of configuration files, by which editors complete and check them
 #[derive(Args, Debug)]

@@ -29,17 +29,13 @@ use dropped::Dropped;
 /// The bytes of ids that are read before they are looked for, if all segments have filters.
 const PORTION_BYTES: usize = 1 << 20;
 
-const EXAMPLES: &[(&str, &str)] = &[
-    ("Ask for ids, one a line", "dupsieve seen --store store --ids ids.txt"),
-    (
-        "Ask which pages were read on any day, also those that were dropped",
-        "dupsieve seen --config dupsieve.toml --ids ids.txt",
-    ),
-    (
-        "Ask which pages of a crawl have a text that is held",
-        "dupsieve seen --store store --input crawl/",
-    ),
-];
+const EXAMPLES: &str = "
+# Ask for ids, one a line
+dupsieve seen --store store --ids ids.txt
+# Ask which pages were read on any day, also those that were dropped
+dupsieve seen --config dupsieve.toml --ids ids.txt
+# Ask which pages of a crawl have a text that is held
+dupsieve seen --store store --input crawl/";
 
 /// Ask which ids or texts a store has
 ///

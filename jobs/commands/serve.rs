@@ -62,13 +62,11 @@ const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8373
 /// How often the service looks whether another process has changed the store.
 const REFRESH: Duration = Duration::from_secs(1);
 
-const EXAMPLES: &[(&str, &str)] = &[
-    ("Answer and remember for a crawler on this machine", "dupsieve serve --store store"),
-    (
-        "Listen at all addresses, for clients that send a token",
-        "dupsieve serve --store store --listen 0.0.0.0:8373 --token-file token",
-    ),
-];
+const EXAMPLES: &str = "
+# Answer and remember for a crawler on this machine
+dupsieve serve --store store
+# Listen at all addresses, for clients that send a token
+dupsieve serve --store store --listen 0.0.0.0:8373 --token-file token";
 
 /// Answer over HTTP which pages of a store are near, and remember new ones
 ///

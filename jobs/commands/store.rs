@@ -51,9 +51,9 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Change {
     /// Make an empty store
-    #[command(args = shared(&[DryRun]), after_help = examples(&[
-        ("Make an empty store", "dupsieve store init store"),
-    ]))]
+    #[command(args = shared(&[DryRun]), after_help = examples("
+# Make an empty store
+dupsieve store init store"))]
     Init {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -61,10 +61,11 @@ enum Change {
     },
     /// Add a day; adding the same day again changes nothing. Where ten segments are of about one size, they
     /// are merged into one then, so that the store never has many
-    #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples(&[
-        ("Add the kept pages of a day", "dupsieve store add store --segment day.seg --day 2026-11-21 --only found/keep.txt"),
-        ("Hide the pages that these hold, too", "dupsieve store add store --segment day.seg --day 2026-11-21 --only found/keep.txt --replaced found/replaced.tsv --slack found/slack.tsv"),
-    ]))]
+    #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples("
+# Add the kept pages of a day
+dupsieve store add store --segment day.seg --day 2026-11-21 --only found/keep.txt
+# Hide the pages that these hold, too
+dupsieve store add store --segment day.seg --day 2026-11-21 --only found/keep.txt --replaced found/replaced.tsv --slack found/slack.tsv"))]
     Add {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -93,28 +94,29 @@ enum Change {
         confirm: ConfirmDay,
     },
     /// List the days in the store
-    #[command(after_help = examples(&[
-        ("List the days of a store", "dupsieve store list store"),
-        ("List them for a program", "dupsieve store list store --json"),
-    ]))]
+    #[command(after_help = examples("
+# List the days of a store
+dupsieve store list store
+# List them for a program
+dupsieve store list store --json"))]
     List {
         /// Folder of the store
         #[arg(value_name = "DIR")]
         store: Place,
     },
     /// Show what each version changed
-    #[command(after_help = examples(&[
-        ("Show what changed the store, and when", "dupsieve store log store"),
-    ]))]
+    #[command(after_help = examples("
+# Show what changed the store, and when
+dupsieve store log store"))]
     Log {
         /// Folder of the store
         #[arg(value_name = "DIR")]
         store: Place,
     },
     /// Check every byte of the segments of all versions, of the index and of the filters
-    #[command(args = shared(&[Telemetry]), after_help = examples(&[
-        ("Check every byte of a store", "dupsieve store verify store"),
-    ]))]
+    #[command(args = shared(&[Telemetry]), after_help = examples("
+# Check every byte of a store
+dupsieve store verify store"))]
     Verify {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -124,10 +126,11 @@ enum Change {
         version: Option<u64>,
     },
     /// Merge all days into one file; joins give the same results as before
-    #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples(&[
-        ("Merge the days into one file", "dupsieve store compact store"),
-        ("Merge only what a day's `store add` would merge", "dupsieve store compact store --tiers"),
-    ]))]
+    #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples("
+# Merge the days into one file
+dupsieve store compact store
+# Merge only what a day's `store add` would merge
+dupsieve store compact store --tiers"))]
     Compact {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -142,11 +145,13 @@ enum Change {
     /// Keep an index, by which `query` finds what is near to one page at once, or filters, by which `seen` finds ids and
     /// texts. From then on `store add` and `store compact` keep them too. A run that was interrupted goes on where it
     /// stopped
-    #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples(&[
-        ("Let a store answer `query` at once", "dupsieve store index store"),
-        ("Let it answer `seen` at once", "dupsieve store index store --filters"),
-        ("Remove the index", "dupsieve store index store --index none"),
-    ]))]
+    #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples("
+# Let a store answer `query` at once
+dupsieve store index store
+# Let it answer `seen` at once
+dupsieve store index store --filters
+# Remove the index
+dupsieve store index store --index none"))]
     Index {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -164,9 +169,9 @@ enum Change {
     },
     /// Remove all but the newest versions, and the files that only these used. What took the place of these files
     /// is checked first. Nobody can go back to the removed versions, or join with them
-    #[command(args = shared(&[DryRun, Telemetry]), after_help = examples(&[
-        ("Keep the newest 30 versions", "dupsieve store prune store --keep-versions 30"),
-    ]))]
+    #[command(args = shared(&[DryRun, Telemetry]), after_help = examples("
+# Keep the newest 30 versions
+dupsieve store prune store --keep-versions 30"))]
     Prune {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -177,9 +182,9 @@ enum Change {
     },
     /// Remove days that are too old: a new version no longer shows them. The versions before it still do until `store
     /// prune` removes them, and `store rollback` brings the days back. Days that have expired cannot be added again
-    #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples(&[
-        ("Keep the days of the last 90 days", "dupsieve store expire store --keep-days 90"),
-    ]))]
+    #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples("
+# Keep the days of the last 90 days
+dupsieve store expire store --keep-days 90"))]
     Expire {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -195,9 +200,9 @@ enum Change {
     /// List pages that were dropped as duplicates of pages that the store shows no more: these were removed, their days have
     /// expired, or with `recrawled = "newest"` the newest page of their key took their place without all of their text. Feed the listed
     /// pages to the next crawl
-    #[command(args = shared(&[Memory, DryRun, Overwrite, Telemetry]), after_help = examples(&[
-        ("List the pages whose kept page has gone", "dupsieve store readmit store --outputs out/* --output readmit.txt"),
-    ]))]
+    #[command(args = shared(&[Memory, DryRun, Overwrite, Telemetry]), after_help = examples("
+# List the pages whose kept page has gone
+dupsieve store readmit store --outputs out/* --output readmit.txt"))]
     Readmit {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -213,9 +218,9 @@ enum Change {
     /// Take pages out of all versions at once, by their ids. No join finds them any more, also after `store
     /// rollback`. Their bytes stay in the files until these are merged, rewritten or pruned. If a segment of a day up to
     /// the newest in the store is added later, they stay out of it too
-    #[command(args = shared(&[Workers, Memory, DryRun, Telemetry]), after_help = examples(&[
-        ("Take the pages whose ids are in a file out of all versions", "dupsieve store remove store --ids gone.txt"),
-    ]))]
+    #[command(args = shared(&[Workers, Memory, DryRun, Telemetry]), after_help = examples("
+# Take the pages whose ids are in a file out of all versions
+dupsieve store remove store --ids gone.txt"))]
     Remove {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -231,9 +236,9 @@ enum Change {
     /// Rewrite and prune until no byte of a removed page is left in the folder, and write a certificate into
     /// `purges`. All versions go that name a segment with removed pages; --dry-run says which. An interrupted purge
     /// goes on when it is run again
-    #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples(&[
-        ("Rewrite what holds removed pages, and prove that they are gone", "dupsieve store purge store"),
-    ]))]
+    #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples("
+# Rewrite what holds removed pages, and prove that they are gone
+dupsieve store purge store"))]
     Purge {
         /// Folder of the store
         #[arg(value_name = "DIR")]
@@ -245,10 +250,11 @@ enum Change {
     },
     /// Go back to the contents of an earlier version. Its segments are checked first. This makes a new
     /// version and keeps the others
-    #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples(&[
-        ("Go back to the contents of version 7", "dupsieve store rollback store --to 7"),
-        ("Take back a day and those after it", "dupsieve store rollback store --before-day 2026-11-20 --outputs out/2026-11-*"),
-    ]))]
+    #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples("
+# Go back to the contents of version 7
+dupsieve store rollback store --to 7
+# Take back a day and those after it
+dupsieve store rollback store --before-day 2026-11-20 --outputs out/2026-11-*"))]
     Rollback {
         /// Folder of the store
         #[arg(value_name = "DIR")]

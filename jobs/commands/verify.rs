@@ -42,11 +42,13 @@ const MADE_AGAIN: &str = "made_again";
 /// The count of pages that were not judged again, because pages of the store are gone that they may go by.
 const NOT_AGAIN: &str = "not_made_again";
 
-const EXAMPLES: &[(&str, &str)] = &[
-    ("Check the output of a day", "dupsieve verify out/2026-11-21"),
-    ("Check all days", "dupsieve verify out"),
-    ("Check a segment", "dupsieve verify day.seg"),
-];
+const EXAMPLES: &str = "
+# Check the output of a day
+dupsieve verify out/2026-11-21
+# Check all days
+dupsieve verify out
+# Check a segment
+dupsieve verify day.seg";
 
 /// Prove that an output is complete, undamaged and right
 #[derive(Args, Debug)]

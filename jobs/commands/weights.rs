@@ -31,16 +31,11 @@ use crate::processes::machines;
 /// The fewest documents that a feature occurs in, if no other number is asked for.
 const LEAST_DOCUMENTS: u64 = 2;
 
-const EXAMPLES: &[(&str, &str)] = &[
-    (
-        "Count how many pages contain each word",
-        "dupsieve weights --input crawl/ --output words.idf",
-    ),
-    (
-        "Learn the navigation of each host, for `fingerprint --boilerplate`",
-        "dupsieve weights --lines --by host --input crawl/ --output lines.counts",
-    ),
-];
+const EXAMPLES: &str = "
+# Count how many pages contain each word
+dupsieve weights --input crawl/ --output words.idf
+# Learn the navigation of each host, for `fingerprint --boilerplate`
+dupsieve weights --lines --by host --input crawl/ --output lines.counts";
 
 /// Count in how many documents each word occurs, or each line: tables for recipes
 #[derive(Args, Debug)]

@@ -16,10 +16,9 @@ use crate::flags::shared::Shared::{DryRun, Overwrite};
 use crate::flags::shared::shared;
 use crate::outcome::summary::Summary;
 
-const EXAMPLES: &[(&str, &str)] = &[(
-    "Make 3,000 pages, four in ten of them near-duplicates",
-    "dupsieve generate documents --count 3000 --near-share 0.4 --output pages.jsonl",
-)];
+const EXAMPLES: &str = "
+# Make 3,000 pages, four in ten of them near-duplicates
+dupsieve generate documents --count 3000 --near-share 0.4 --output pages.jsonl";
 
 /// Write random documents as JSON lines of id and text
 #[derive(Args, Debug)]

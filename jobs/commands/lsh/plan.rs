@@ -11,13 +11,11 @@ use crate::flags::global::GlobalFlags;
 use crate::outcome::answer;
 use crate::outcome::summary::Summary;
 
-const EXAMPLES: &[(&str, &str)] = &[
-    (
-        "See what is found at a similarity of 0.8, and what is missed",
-        "dupsieve lsh plan --similarity 0.8",
-    ),
-    ("See what 14 bands of 8 rows find", "dupsieve lsh plan --bands 14 --rows 8"),
-];
+const EXAMPLES: &str = "
+# See what is found at a similarity of 0.8, and what is missed
+dupsieve lsh plan --similarity 0.8
+# See what 14 bands of 8 rows find
+dupsieve lsh plan --bands 14 --rows 8";
 
 /// Show which share of the pairs of each similarity a banding finds, and what it costs
 #[derive(Args, Debug)]
