@@ -129,9 +129,10 @@ fn to_stdout(typed: &ArgMatches) -> bool {
 impl CommandLine {
     /// Reads the command line. Help, the version and usage errors are printed, and the process ends.
     pub(crate) fn read() -> CommandLine {
-        name_job();
+        let named = name_job();
         show_chapter();
-        CommandLine::parsed().unwrap_or_else(|typed| {
+        let typed = typed(env::args_os());
+        typed.and_then(|typed| CommandLine::of(&typed)).unwrap_or_else(|typed| {
             if !typed.use_stderr() {
                 let _ = typed.print();
                 exit::end_with(None, 0);
@@ -143,7 +144,7 @@ impl CommandLine {
                 }
                 _ => first_paragraph(&said(&typed)),
             };
-            let help = help::line_for(&typed_command());
+            let help = help::line_for(&named);
             let error = Error::new(Kind::Usage, what).help(&help);
             let mut line = SummaryLine::of(identity::job(), Err(error));
             // The parser knows more facts, such as what is like what was typed.
@@ -152,10 +153,6 @@ impl CommandLine {
             }
             exit::end_with(Some(line), Kind::Usage.code())
         })
-    }
-
-    fn parsed() -> Result<CommandLine, clap::Error> {
-        CommandLine::of(&typed(env::args_os())?)
     }
 
     fn of(typed: &ArgMatches) -> Result<CommandLine, clap::Error> {
@@ -284,21 +281,19 @@ fn command() -> clap::Command {
     help::completed(CommandLine::command())
 }
 
-/// The words of the command that was typed, such as `store list`, also where what follows is wrong.
-fn typed_command() -> String {
-    let typed = command().ignore_errors(true).try_get_matches().unwrap_or_default();
+/// The words of a command, such as `store list`.
+fn words_of(mut typed: &ArgMatches) -> Vec<&str> {
     let mut words = Vec::new();
-    let mut below = typed.subcommand();
-    while let Some((name, typed)) = below {
+    while let Some((name, below)) = typed.subcommand() {
         words.push(name);
-        below = typed.subcommand();
+        typed = below;
     }
-    words.join(" ")
+    words
 }
 
-/// Sets the name of the job and who reads stdout, for the end of the process. This works for wrong command
-/// lines too, so that the mistake is reported to the same reader.
-fn name_job() {
+/// Sets the name of the job and who reads stdout, for the end of the process, and gives the words of the command. This works for wrong
+/// command lines too, so that the mistake is reported to the same reader.
+fn name_job() -> String {
     let typed = command().ignore_errors(true).try_get_matches().unwrap_or_default();
     let is_typed = |flag: &str| env::args_os().any(|word| word == flag);
     let audience = if is_typed("--child") {
@@ -308,6 +303,7 @@ fn name_job() {
     };
     identity::set_job(typed.subcommand_name().unwrap_or("dupsieve"));
     exit::set_audience(audience);
+    words_of(&typed).join(" ")
 }
 
 fn show_flags() -> Result<Summary> {
@@ -403,13 +399,8 @@ mod tests {
                 let words = format!("dupsieve {}", line.replace('\'', ""));
                 let typed = typed(words.split_whitespace().map(OsString::from));
                 let typed = typed.unwrap_or_else(|wrong| panic!("{line}: {wrong}"));
-                let mut named = vec!["dupsieve"];
-                let mut at = &typed;
-                while let Some((name, below)) = at.subcommand() {
-                    named.push(name);
-                    at = below;
-                }
-                assert_eq!(named.join(" "), path, "{line}");
+                let named = words_of(&typed).join(" ");
+                assert_eq!(format!("dupsieve {named}"), path, "{line}");
             }
         }
     }

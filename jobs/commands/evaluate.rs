@@ -19,8 +19,7 @@ use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
 use crate::flags::settings::PageSettings;
-use crate::flags::shared::Shared::{Memory, Workers};
-use crate::flags::shared::{flags_of, shared, typed_flag};
+use crate::flags::shared::{Memory, Workers, flags_of, shared, typed_flag};
 use crate::outcome::summary::Summary;
 
 const EXAMPLES: &str = "

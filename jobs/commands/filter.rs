@@ -30,8 +30,7 @@ use crate::commands::pages::PageSource;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Place};
 use crate::flags::settings::PageSettings;
-use crate::flags::shared::Shared::{DryRun, Memory, Overwrite, Telemetry};
-use crate::flags::shared::shared;
+use crate::flags::shared::{DryRun, Memory, Overwrite, Telemetry, shared};
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 

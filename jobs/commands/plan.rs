@@ -12,8 +12,7 @@ use serde_json::json;
 use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{parse_count, parse_width};
-use crate::flags::shared::Shared::{Memory, Workers};
-use crate::flags::shared::shared;
+use crate::flags::shared::{Memory, Workers, shared};
 use crate::outcome::answer;
 use crate::outcome::summary::Summary;
 

@@ -28,8 +28,7 @@ use crate::flags::global::GlobalFlags;
 use crate::flags::settings::{
     Count, FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings,
 };
-use crate::flags::shared::Shared::Workers;
-use crate::flags::shared::shared;
+use crate::flags::shared::{Workers, shared};
 use crate::outcome::summary::Summary;
 use crate::outcome::terminal;
 use answering::Answering;

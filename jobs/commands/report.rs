@@ -9,8 +9,7 @@ use serde_json::json;
 use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Outputs};
-use crate::flags::shared::Shared::Overwrite;
-use crate::flags::shared::shared;
+use crate::flags::shared::{Overwrite, shared};
 use crate::outcome::answer;
 use crate::outcome::summary::Summary;
 

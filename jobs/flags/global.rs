@@ -12,7 +12,7 @@ use dupsieve::{Error, Kind, Result};
 use super::config::Config;
 use super::machines::{MachineFlags, MachineSettings, MemoryFlag, Seconds, StallFlag, WorkersFlag};
 use super::settings::ByteSize;
-use super::shared::{DryRunFlag, OverwriteFlag, Shared, TelemetryFlags};
+use super::shared::{self, DryRunFlag, OverwriteFlag, Shared, TelemetryFlags};
 
 const THREADS_PER_CORE: usize = 8;
 
@@ -81,14 +81,14 @@ impl GlobalFlags {
         self.shared = Shared::of(command);
         for group in self.shared.clone() {
             match group {
-                Shared::Workers => self.workers = WorkersFlag::from_arg_matches(typed)?,
-                Shared::Memory => self.memory = MemoryFlag::from_arg_matches(typed)?,
-                Shared::Processes => self.machines = MachineFlags::from_arg_matches(typed)?,
-                Shared::DryRun => self.dry_run = DryRunFlag::from_arg_matches(typed)?.dry_run,
-                Shared::Overwrite => {
+                shared::Workers => self.workers = WorkersFlag::from_arg_matches(typed)?,
+                shared::Memory => self.memory = MemoryFlag::from_arg_matches(typed)?,
+                shared::Processes => self.machines = MachineFlags::from_arg_matches(typed)?,
+                shared::DryRun => self.dry_run = DryRunFlag::from_arg_matches(typed)?.dry_run,
+                shared::Overwrite => {
                     self.overwrite = OverwriteFlag::from_arg_matches(typed)?.overwrite;
                 }
-                Shared::Telemetry => self.telemetry = TelemetryFlags::from_arg_matches(typed)?,
+                shared::Telemetry => self.telemetry = TelemetryFlags::from_arg_matches(typed)?,
             }
         }
         Ok(self)
@@ -96,12 +96,12 @@ impl GlobalFlags {
 
     /// Whether the command makes or changes an output or a store: such a command has --dry-run or --overwrite.
     pub(crate) fn is_of_writer(&self) -> bool {
-        self.shared.contains(&Shared::DryRun) || self.shared.contains(&Shared::Overwrite)
+        self.shared.contains(&shared::DryRun) || self.shared.contains(&shared::Overwrite)
     }
 
     /// Whether the command is a job of several processes, which agree on what is published and when.
     pub(crate) fn is_of_job(&self) -> bool {
-        self.shared.contains(&Shared::Processes)
+        self.shared.contains(&shared::Processes)
     }
 
     /// How many processes to start and watch; none if the job runs in this process.
@@ -142,7 +142,7 @@ impl GlobalFlags {
         self.workers = take(&mut self.workers).or(settings.workers);
         self.memory = take(&mut self.memory).or(settings.memory);
         self.stall = take(&mut self.stall).or(settings.stall);
-        if self.shared.contains(&Shared::Processes) {
+        if self.shared.contains(&shared::Processes) {
             self.machines.fill(settings.processes);
         }
     }

@@ -27,37 +27,30 @@ pub(crate) enum Shared {
     Telemetry,
 }
 
-impl Shared {
-    pub(super) const ALL: [Shared; 6] = [
-        Shared::Workers,
-        Shared::Memory,
-        Shared::Processes,
-        Shared::DryRun,
-        Shared::Overwrite,
-        Shared::Telemetry,
-    ];
+pub(crate) use Shared::{DryRun, Memory, Overwrite, Processes, Telemetry, Workers};
 
+/// All groups: those of a job that several processes do together.
+pub(crate) const JOB: &[Shared] = &[Workers, Memory, Processes, DryRun, Overwrite, Telemetry];
+
+impl Shared {
     pub(super) fn of(command: &Command) -> Vec<Shared> {
         let has = |flag: Arg| command.get_arguments().any(|it| it.get_id() == flag.get_id());
-        Shared::ALL.into_iter().filter(|group| group.flags().into_iter().all(has)).collect()
+        JOB.iter().copied().filter(|group| group.flags().into_iter().all(has)).collect()
     }
 
     fn flags(self) -> Vec<Arg> {
         let none = Command::new("").next_help_heading(COMMON);
         let group = match self {
-            Shared::Workers => WorkersFlag::augment_args(none),
-            Shared::Memory => MemoryFlag::augment_args(none),
-            Shared::Processes => MachineFlags::augment_args(none),
-            Shared::DryRun => DryRunFlag::augment_args(none),
-            Shared::Overwrite => OverwriteFlag::augment_args(none),
-            Shared::Telemetry => TelemetryFlags::augment_args(none),
+            Workers => WorkersFlag::augment_args(none),
+            Memory => MemoryFlag::augment_args(none),
+            Processes => MachineFlags::augment_args(none),
+            DryRun => DryRunFlag::augment_args(none),
+            Overwrite => OverwriteFlag::augment_args(none),
+            Telemetry => TelemetryFlags::augment_args(none),
         };
         group.get_arguments().cloned().collect()
     }
 }
-
-/// The groups of a job that several processes do together.
-pub(crate) const JOB: &[Shared] = &Shared::ALL;
 
 pub(crate) fn shared(groups: &[Shared]) -> Vec<Arg> {
     let flags = groups.iter().copied().flat_map(Shared::flags);

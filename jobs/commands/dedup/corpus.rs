@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{self, Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::document::{self, IdList, PageKey, PlaceIds, ReadOptions, Tolerance};
+use dupsieve::rooms::document::{self, IdList, PageKey, PlaceIds, Tolerance};
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::flow::Processes;
@@ -297,10 +297,7 @@ impl Corpus {
     /// Whether times may be read with the documents, as far as can be told before.
     fn may_have_times(&self) -> bool {
         let (pages, inputs) = (&self.made.settings.pages, &self.made.inputs);
-        let have_times = |(_, options): (_, ReadOptions)| options.fields.order.is_some();
-        pages.time_field.is_some()
-            || inputs.iter().any(|input| is_stream(input))
-            || pages.inputs(inputs, Width::W128).map_or(true, have_times)
+        inputs.iter().any(|input| is_stream(input)) || pages.read_times(inputs).unwrap_or(true)
     }
 
     /// Fails if the output lies in an input folder, before anything is written there.

@@ -12,8 +12,7 @@ use crate::commands::help::examples;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Output;
 use crate::flags::settings::parse_count;
-use crate::flags::shared::Shared::{DryRun, Overwrite};
-use crate::flags::shared::shared;
+use crate::flags::shared::{DryRun, Overwrite, shared};
 use crate::outcome::summary::Summary;
 
 const EXAMPLES: &str = "

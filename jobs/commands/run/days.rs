@@ -90,14 +90,15 @@ impl DayPlan<'_> {
         self.config.inputs.iter().map(move |input| day.expand(input))
     }
 
-    /// Whether the inputs of the first day that has some are web archives, whose pages have times.
-    pub(crate) fn are_archives(&self) -> bool {
+    fn paths(&self, day: Day) -> Vec<PathBuf> {
+        self.inputs(day).map(PathBuf::from).collect()
+    }
+
+    /// Whether times are read with the pages of the first day that has some.
+    pub(crate) fn has_times(&self) -> bool {
         let pages = &self.config.fingerprint.pages;
-        let read = |day: &Day| {
-            let inputs: Vec<PathBuf> = self.inputs(*day).map(PathBuf::from).collect();
-            pages.inputs(&inputs, Width::W64).ok()
-        };
-        self.days.iter().find_map(read).is_some_and(|(_, options)| options.fields.order.is_some())
+        let of_day = |day: &Day| pages.read_times(&self.paths(*day));
+        pages.time_field.is_some() || self.days.iter().find_map(of_day).unwrap_or(false)
     }
 
     /// No day is given: says which ones have inputs, and what to type.
@@ -129,10 +130,8 @@ impl DayPlan<'_> {
         let files = found.iter().flat_map(|(inputs, _)| inputs.files());
         let named: BTreeSet<Day> =
             files.flat_map(|file| file.path().ancestors().filter_map(layout::day_in)).collect();
-        let has_inputs = |day: &Day| {
-            let paths: Vec<PathBuf> = self.inputs(*day).map(PathBuf::from).collect();
-            find(&paths).is_ok_and(|(inputs, _)| !inputs.files().is_empty())
-        };
+        let has_inputs =
+            |day: &Day| find(&self.paths(*day)).is_ok_and(|(inputs, _)| !inputs.files().is_empty());
         named.into_iter().filter(has_inputs).collect()
     }
 
@@ -228,8 +227,7 @@ impl DayPlan<'_> {
         making::check_apart(&folder, [&*self.output(day)?, &self.store]).map_err(|error| {
             error.help("choose another folder as `kept`, apart from `output` and `store`")
         })?;
-        let inputs: Vec<PathBuf> = self.inputs(day).map(PathBuf::from).collect();
-        let inputs = self.config.fingerprint.pages.inputs(&inputs, Width::W128);
+        let inputs = self.config.fingerprint.pages.inputs(&self.paths(day), Width::W128);
         let inputs = inputs.map_err(|error| self.explain_missing(day, error))?;
         Kept::of(inputs, &folder).map(Some)
     }
@@ -252,17 +250,14 @@ impl DayPlan<'_> {
 
     /// Outputs of a day that the file does not ask for: those of a section that it had before.
     pub(crate) fn unasked(&self, day: Day) -> Result<Vec<PathBuf>> {
-        let mut unasked = Vec::new();
-        if self.config.clusters.is_none() {
-            unasked.push(self.clusters(day)?);
-        }
-        unasked.retain(|output| output.exists());
-        Ok(unasked)
+        let clusters = self.clusters(day)?;
+        let is_unasked = self.config.clusters.is_none() && clusters.exists();
+        Ok(is_unasked.then_some(clusters).into_iter().collect())
     }
 
     pub(crate) fn to_fingerprint(&self, day: Day) -> Result<fingerprint::Request> {
         Ok(fingerprint::Request {
-            inputs: self.inputs(day).map(PathBuf::from).collect(),
+            inputs: self.paths(day),
             output: self.batch(day)?,
             destination: Destination::default(),
             settings: self.config.fingerprint.clone(),

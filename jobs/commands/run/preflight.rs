@@ -55,8 +55,7 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
         field.read()?;
     }
     if let Some(keep) = &dedup.keep {
-        let has_times = || fingerprint.pages.time_field.is_some() || plan.are_archives();
-        keep.expect_known(has_times, &recipe)?;
+        keep.expect_known(|| plan.has_times(), &recipe)?;
     }
     if let Some(store) = &store {
         let added = plan.days.iter().filter(|day| store.entry(**day).is_none());

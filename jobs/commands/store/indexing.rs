@@ -93,20 +93,20 @@ pub(crate) fn keep(store: &Store, global: &GlobalFlags) -> Result<()> {
         let (_, rows) = seen::missing(store)?;
         build("making filters", rows, global, |space, hashed| seen::keep(store, space, hashed))
     };
-    or_later(index(), "its index", &format!("store index {folder}"))?;
-    or_later(filters(), "its filters", &format!("store index {folder} --filters"))
+    let changed = |what| format!("the store has changed, but not {what}");
+    or_later(index(), &changed("its index"), &format!("store index {folder}"))?;
+    or_later(filters(), &changed("its filters"), &format!("store index {folder} --filters"))?;
+    Ok(())
 }
 
-/// Warns of what could not be made, and names the `command` that makes it later.
-fn or_later(kept: Result<Kept>, what: &str, command: &str) -> Result<()> {
-    match kept {
+/// What was `done`. If that failed, warns, names the `command` that does it later, and gives nothing.
+pub(super) fn or_later<T: Default>(done: Result<T>, what: &str, command: &str) -> Result<T> {
+    match done {
         Err(error) if error.kind() != Kind::Temporary => {
-            tracing::warn!(
-                "the store has changed, but not {what}: {error}; when that is mended, run `dupsieve {command}`"
-            );
-            Ok(())
+            tracing::warn!("{what}: {error}; when that is mended, run `dupsieve {command}`");
+            Ok(T::default())
         }
-        kept => kept.map(drop),
+        done => done,
     }
 }
 

@@ -4,9 +4,9 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use dupsieve::Result;
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::store::{Codec, Merger, Pruning, Store};
-use dupsieve::{Kind, Result};
 
 use super::indexing;
 use super::listing::summary_of;
@@ -95,17 +95,9 @@ pub(crate) fn keep_up(
     Ok(Upkeep { pruned: pruned + freed, merged })
 }
 
-/// The count of what was `done`. If that failed, warns, names the `command` that does it later, and gives 0.
+/// The count of what was `done` after a day was added; 0 if that failed.
 pub(super) fn or_later(done: Result<u64>, command: &str) -> Result<u64> {
-    match done {
-        Err(error) if error.kind() != Kind::Temporary => {
-            tracing::warn!(
-                "the day is in the store, which could not be tidied: {error}; when that is mended, run `dupsieve {command}`"
-            );
-            Ok(0)
-        }
-        done => done,
-    }
+    indexing::or_later(done, "the day is in the store, which could not be tidied", command)
 }
 
 /// A counter for the fingerprints that are merged, and the display of it.

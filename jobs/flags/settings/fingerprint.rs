@@ -177,6 +177,12 @@ impl PageSettings {
         Ok((inputs, options))
     }
 
+    /// Whether times are read with the pages of these inputs; none if the inputs cannot be read.
+    pub(crate) fn read_times(&self, paths: &[PathBuf]) -> Option<bool> {
+        let (_, options) = self.inputs(paths, Width::W128).ok()?;
+        Some(options.fields.order.is_some())
+    }
+
     /// Refuses the name of a field if a file has no fields: the name would be ignored.
     fn check_fields(&self, inputs: &Inputs) -> Result<()> {
         type Has = fn(Format) -> bool;
