@@ -89,7 +89,6 @@ pub(crate) struct Request {
     pub(crate) method: Option<Method>,
     pub(crate) previous: Option<Input>,
     pub(crate) removed: Option<PathBuf>,
-    /// Whether the tables of clusters and sizes are written.
     pub(crate) writes_lists: bool,
     pub(crate) format: ResultFormat,
     /// Whether clusters by the same method are replaced that were made from other matches.
@@ -159,7 +158,6 @@ pub(crate) fn in_process_0(
     processes.agree("cluster", || make(topology).map(Role::Leader))
 }
 
-/// Makes the clusters, unless they are there.
 pub(crate) fn cluster_pages(
     topology: Topology,
     request: &Request,
@@ -183,7 +181,6 @@ impl Job<'_> {
         &self.request.output
     }
 
-    /// The summary of the very output that is asked for, if it exists.
     fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
         let is_outdated = |made: &Parameters| {
             self.request.replaces_outdated && made.get(METHOD) == self.parameters.get(METHOD)
@@ -237,7 +234,6 @@ impl Job<'_> {
         Ok(job)
     }
 
-    /// Adds the output of a join: its files are checked, and its day.
     fn add(&mut self, input: &Input) -> Result<()> {
         let folder = report::folder(&input.path);
         let report = Report::read(&folder)?.ok_or_else(|| not_whole(&folder))?;
@@ -323,7 +319,6 @@ fn missing_or_bad(folder: &Path) -> Kind {
     if folder.exists() { Kind::BadData } else { Kind::Missing }
 }
 
-/// The method that is asked for, which is that of the clusters before.
 fn method(request: &Request, previous: Option<&ClusterReport>) -> Result<Method> {
     let made = previous.map(|report| report.method);
     match (request.method, made) {
@@ -341,7 +336,6 @@ pub(crate) fn matches_of(day: impl fmt::Display) -> String {
     format!("matches {day}")
 }
 
-/// The files that an output names, by their sums.
 pub(crate) fn sums(report: &impl Made) -> String {
     listed(report.files().iter())
 }

@@ -18,7 +18,6 @@ pub(crate) struct CopiesFlag {
     copies: bool,
 }
 
-/// Counts copies by the outputs of the days of a store.
 pub(crate) struct CopyCounter {
     /// The output folder of a day.
     output: String,
@@ -28,14 +27,12 @@ pub(crate) struct CopyCounter {
 /// A day of a store, and the folder of its output, if it is there.
 type DayOutput = (Day, Digest, Option<PathBuf>);
 
-/// The copies by the outputs of some days.
 pub(crate) struct Counted {
     days: Vec<DayOutput>,
     pub(crate) copies: Copies,
 }
 
 impl CopiesFlag {
-    /// Who counts, if that is asked for.
     pub(crate) fn counter(self, global: &GlobalFlags) -> Result<Option<CopyCounter>> {
         if !self.copies {
             return Ok(None);

@@ -5,10 +5,8 @@ use dupsieve::rooms::report::Run;
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// How many words of each text are compared.
 const MOST_WORDS: usize = 4000;
 
-/// How much of a difference is shown.
 pub(crate) struct Room {
     /// Equal words and spaces on each side of a change.
     around: usize,
@@ -21,10 +19,8 @@ pub(crate) struct Room {
 }
 
 const IN_LINES: Room = Room { around: 8, groups: 8, longest: 80, of_group: 160 };
-/// Both texts beside each other.
 pub(crate) const BESIDE: Room =
     Room { around: 24, groups: 40, longest: 1200, of_group: usize::MAX };
-/// Some of a difference, among others.
 pub(crate) const IN_SHORT: Room = Room { around: 24, groups: 4, longest: 240, of_group: 600 };
 
 /// The changes from one text to the other, each on a line of its own.

@@ -25,7 +25,6 @@ struct Excerpt {
     is_cut: bool,
 }
 
-/// Excerpts by the inputs that have the text, and by id.
 pub(crate) struct Excerpts<'a> {
     texts: HashMap<(Vec<PathBuf>, String), Excerpt>,
     source: &'a PageSource,
@@ -52,7 +51,6 @@ pub(crate) fn input_bytes<'a>(
 }
 
 impl<'s> Excerpts<'s> {
-    /// Those of all these pages that the inputs have.
     pub(crate) fn read<'a>(
         pairs: impl IntoIterator<Item = Pair<'a>>,
         source: &'s PageSource,
@@ -102,7 +100,6 @@ pub(crate) struct Compared<'a> {
     pub(crate) texts: [&'a str; 2],
     /// The Jaccard similarity of the sets of 3-word shingles.
     pub(crate) jaccard: f64,
-    /// Whether one of the texts is longer than its excerpt.
     pub(crate) is_cut: bool,
 }
 

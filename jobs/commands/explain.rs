@@ -127,7 +127,6 @@ fn id_text(id: &Path) -> Result<String> {
     Ok(id.to_owned())
 }
 
-/// A document that an output has judged, and the one that it is explained by.
 struct Judged {
     id: String,
     verdict: PageVerdict,
@@ -203,7 +202,6 @@ impl Judged {
         }
     }
 
-    /// What is said of the verdict, beside what the comparison says.
     fn add_to(&self, object: &mut Value) {
         object["verdict"] = json!(self.verdict);
         object["nearest"] = json!(self.other);
@@ -211,7 +209,6 @@ impl Judged {
         object["why_not"] = json!(self.other.as_ref().map(|other| self.why_not(other)));
     }
 
-    /// Prints the verdict on a page that is compared with no other one.
     fn print_alone(&self, as_json: bool) -> Result<Summary> {
         let mut object = json!({ "id": self.id });
         self.add_to(&mut object);

@@ -99,7 +99,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     }
 }
 
-/// Fails if the records of these inputs cannot be copied into the file `output`.
 fn check(inputs: &Inputs, output: &Path) -> Result<()> {
     inputs.check_apart(&[output.to_path_buf()])?;
     let format = copied::format(inputs)?;
@@ -118,7 +117,6 @@ impl Arguments {
         Ok(self.pages.clone().or(recorded.settings.clone()).or(file))
     }
 
-    /// How the pages were read that the output has judged, as far as its report knows it.
     fn recorded(&self) -> Result<PageSource> {
         let Some(ids) = &self.ids else { return Ok(PageSource::default()) };
         let report = Report::read(parent_of(&ids.here()?))?;

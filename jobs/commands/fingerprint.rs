@@ -105,7 +105,6 @@ pub(crate) enum OtherTexts {
 }
 
 impl OtherTexts {
-    /// The name of their number in a summary.
     pub(crate) const COUNT: &str = "other_texts";
 }
 

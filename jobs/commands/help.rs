@@ -9,10 +9,8 @@ use crate::flags::place::completed_by_paths;
 use crate::flags::shared::COMMON;
 use crate::outcome::exit::CODES;
 
-/// What the book says of errors.
 const ERRORS: &str = include_str!("../../docs/src/wrong.md");
 
-/// The command that shows the flags that every command takes.
 pub(crate) const FLAGS: &str = "flags";
 
 /// The commands by what they are for, as `dupsieve help` shows them. All others stand in one line below.
@@ -31,15 +29,12 @@ const CLOSING: &str = "\
 
 const OF_COMMAND: &str = "`dupsieve help flags` shows the flags that every command takes.";
 
-/// The text below each command in `-h`.
 const IN_SHORT: &str = "`--help` shows all flags, with examples.";
 
-/// The text below the flags that every command takes.
 pub(crate) const VARIABLES: &str = "\
 Nearly every flag that a configuration may set has a variable too: DUPSIEVE_MAX_BAD for --max-bad.
 The command line wins over variables, and these win over the configuration file.";
 
-/// How many examples `-h` shows.
 const EXAMPLES_IN_SHORT: usize = 2;
 
 /// The longest default that `-h` shows, in bytes.
@@ -103,7 +98,6 @@ pub(crate) fn of_error(kind: &str) -> Option<String> {
     Some(format!("{kind}\n{}\n", chapter[..end.unwrap_or(chapter.len())].trim_end()))
 }
 
-/// The command line that explains a command, or the program.
 pub(crate) fn line_for(command: &str) -> String {
     match command {
         "" => "dupsieve help".to_owned(),
@@ -138,7 +132,6 @@ pub(crate) fn completed(root: Command) -> Command {
         .mut_subcommands(below)
 }
 
-/// The commands in groups, each in a line, and the names of all others.
 fn in_groups(root: &Command) -> String {
     let line = |name: &&str| {
         let command = root.find_subcommand(name)?;
@@ -154,7 +147,6 @@ fn in_groups(root: &Command) -> String {
     format!("{}Also: {}", GROUPS.iter().map(group).collect::<String>(), others.join(", "))
 }
 
-/// The command, and those below it, with the text below its flags.
 fn below(command: Command) -> Command {
     if command.get_name() == FLAGS {
         return command;

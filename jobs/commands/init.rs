@@ -118,7 +118,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     Ok(summary.say(format!("written: {}", output.named())).say(next))
 }
 
-/// A configuration to be filled in: nothing was seen.
 fn example() -> String {
     let usual = Fields::default();
     let fields = json!({ "id": usual.id, "text": usual.text });
@@ -127,7 +126,6 @@ fn example() -> String {
     answer::drawn(&json!({ "given": given, "fields": fields, "preset": preset }), FILE)
 }
 
-/// The fields that are read, and the names of all that there are.
 fn fields_seen(fields: &Fields, survey: &Survey) -> Value {
     let Fields { id, text, order, html, encoding, place_ids, .. } = fields;
     json!({

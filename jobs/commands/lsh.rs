@@ -55,12 +55,10 @@ enum About {
     Plan(Box<plan::Arguments>),
 }
 
-/// Whether the command that was typed prints nothing but an answer.
 pub(crate) fn answers(typed: &ArgMatches) -> bool {
     typed.subcommand_name() == Some("plan")
 }
 
-/// What says that a typed flag has no effect: one of the containment, where a similarity decides.
 pub(crate) fn typed_in_vain(typed: &ArgMatches) -> Option<String> {
     let of_texts = flags_of::<DedupSettings>();
     let of_texts = of_texts

@@ -56,10 +56,8 @@ pub(crate) trait FromPages {
         Ok(())
     }
 
-    /// The summary of the output that is there, undamaged.
     fn standing(&self) -> Result<Summary>;
 
-    /// What a dry run says.
     fn would_make(&self) -> Result<Summary> {
         let pages = self.pages();
         Ok(pages.would(format!("would make {}", pages.output().named())))
@@ -207,7 +205,6 @@ pub(crate) fn check_apart<'a>(
     }
 }
 
-/// Adds sentences to the summary of verdicts: what was found, and what was written.
 pub(crate) fn say_verdicts(summary: Summary, output: &Path, format: ResultFormat) -> Summary {
     let [documents, kept, dropped, empty] =
         ["documents", "kept", "dropped", "empty"].map(|it| summary.counted(it));

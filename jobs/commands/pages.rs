@@ -32,7 +32,6 @@ pub(crate) struct PageSource {
     pub(crate) day: Option<Day>,
     /// Files, folders and globs; `{date}` is replaced by the day.
     pub(crate) inputs: Vec<String>,
-    /// How they are read.
     #[serde(flatten)]
     pub(crate) settings: PageSettings,
 }
@@ -51,7 +50,6 @@ impl PageSource {
         }
     }
 
-    /// The pages of a batch of this day.
     pub(crate) fn of_day(self, day: Option<Day>) -> PageSource {
         PageSource { day, ..self }
     }
@@ -140,7 +138,6 @@ pub(crate) fn each(
     Ok(())
 }
 
-/// Calls `take` with id and text of all documents.
 pub(crate) fn each_text(
     paths: &[PathBuf],
     settings: &PageSettings,

@@ -31,7 +31,6 @@ use crate::flags::settings::{FormatFlag, Keep, PageSettings, Share};
 use crate::flags::shared::{JOB, shared};
 use crate::outcome::summary::Summary;
 
-/// How many words a passage has at least, if nothing else is asked for.
 const WORDS: NonZeroU16 = NonZeroU16::new(50).unwrap();
 
 const EXAMPLES: &str = "
@@ -121,7 +120,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
 }
 
 impl Arguments {
-    /// Fails if pages are to be copied, and nothing says what of them.
     fn check_cut(&self) -> Result<()> {
         if self.cut.is_some() || self.max_repeated.is_some() {
             return Ok(());

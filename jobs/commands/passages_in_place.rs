@@ -16,10 +16,8 @@ use crate::flags::settings::PageSettings;
 
 /// How many bytes are shown on each side of a passage, at most.
 const AROUND: usize = 80;
-/// How many characters of a passage are shown.
 const LONGEST: usize = 600;
 
-/// How many passages a report shows.
 const IN_REPORT: usize = 10;
 
 #[derive(Debug, Serialize)]

@@ -25,7 +25,6 @@ pub(crate) fn expect_folder(output: &Path) -> Result<()> {
         .help("make the folder, or correct --output"))
 }
 
-/// Writes what was made in mounts to where it belongs.
 pub(crate) fn publish(global: &GlobalFlags) -> Result<()> {
     if global.dry_run { Ok(()) } else { mounts().publish() }
 }
@@ -35,7 +34,6 @@ pub(crate) fn publish_job(processes: &mut Processes, global: &GlobalFlags) -> Re
     processes.agree("publish", || publish(global))
 }
 
-/// Publishes, and deletes what the trees no longer name.
 pub(crate) fn publish_and_sweep(global: &GlobalFlags) -> Result<()> {
     publish(global)?;
     if global.dry_run { Ok(()) } else { mounts().sweep() }
@@ -101,12 +99,10 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
-    /// The outputs that are made in the folder `made` are moved to the folder `last`.
     pub(crate) fn moved(made: PathBuf, last: PathBuf) -> Destination {
         Destination { folders: Some((made, last)) }
     }
 
-    /// Where the file or folder that is made at `path` is in the end.
     pub(crate) fn of(&self, path: &Path) -> PathBuf {
         let below = |(made, last): &(PathBuf, PathBuf)| {
             path.strip_prefix(made).ok().map(|name| last.join(name))

@@ -188,7 +188,6 @@ impl Arguments {
             .answer(&answering, global.workers(1))
     }
 
-    /// How pages are read, and what is made of them.
     fn settings(&self, global: &GlobalFlags) -> Result<FingerprintSettings> {
         let is_text = !self.asked.text.is_empty();
         let FingerprintSettings { made, pages } = global.config()?.fingerprint;

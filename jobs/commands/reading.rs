@@ -41,7 +41,6 @@ pub(crate) struct Pages {
     /// Where the output is in the end.
     place: PathBuf,
     options: ReadOptions,
-    /// Whether the field of the ids was named.
     names_ids: bool,
     max_bad: Tolerance,
 }
@@ -98,7 +97,6 @@ impl Pages {
         &self.output
     }
 
-    /// The pages, whose output is moved to `place` in the end.
     pub(crate) fn moved_to(self, place: PathBuf) -> Pages {
         Pages { place, ..self }
     }
@@ -118,21 +116,18 @@ impl Pages {
         self.options.fields.order.as_ref().filter(|order| !order.is_time())
     }
 
-    /// The pages, put in order by the values of this field in place of times.
     pub(crate) fn ordered_by(mut self, order: OrderField) -> Result<Pages> {
         self.expect_fields("--keep")?;
         self.options.fields.order = Some(order);
         Ok(self)
     }
 
-    /// The pages, with the values of this field, of which their keys are made.
     pub(crate) fn keyed_by(mut self, field: &str) -> Result<Pages> {
         self.expect_fields("--key")?;
         self.options.fields.key = Some(field.to_owned());
         Ok(self)
     }
 
-    /// Fails if a file has no fields, and this flag names one.
     fn expect_fields(&self, flag: &str) -> Result<()> {
         match self.inputs.files().iter().find(|file| !file.format().has_fields()) {
             Some(file) => {
@@ -144,7 +139,6 @@ impl Pages {
         }
     }
 
-    /// Logs the formats of the files, and which files of the given folders are not read.
     pub(crate) fn announce(&self) {
         let formats = self.inputs.formats().into_iter();
         let formats: Vec<String> =
@@ -173,7 +167,6 @@ impl Pages {
         (self.inputs.files().len() as u64, self.inputs.bytes())
     }
 
-    /// Whether one of the inputs is a stream, which can be read only once.
     pub(crate) fn has_stream(&self) -> bool {
         self.inputs.has_stream()
     }
@@ -444,7 +437,6 @@ impl Pages {
         Summary::new().count("files", files).count("bytes", bytes).say(sentence)
     }
 
-    /// The list of the documents whose ids came before, still empty.
     pub(crate) fn repeated<'a>(&'a self, fence: &'a Fence) -> Repeated<'a> {
         Repeated::new(&self.inputs, beside(&self.output, REPEATED), fence)
     }
@@ -493,7 +485,6 @@ impl Pages {
         }
     }
 
-    /// Adds to a summary how many records were no documents.
     pub(crate) fn say_passed_over(&self, summary: Summary, counts: &RecordCounts) -> Summary {
         summary
             .count("quarantined", counts.quarantined)
@@ -541,7 +532,6 @@ pub(crate) struct Accepted<R> {
 }
 
 impl<R> Accepted<R> {
-    /// How many records were read, and how many of them were no documents.
     pub(crate) fn counts(&self) -> RecordCounts {
         let read = &self.read;
         RecordCounts {
@@ -588,7 +578,6 @@ pub(crate) fn remove_stale(output: &Path, quarantine: bool, repeated: bool) {
     }
 }
 
-/// So many records are bad, and only so many may be.
 pub(crate) fn too_many_bad(bad: u64, records: u64, most: Tolerance) -> Error {
     let records_are = match [bad, records] {
         [_, 1] => "record is",

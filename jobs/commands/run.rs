@@ -236,7 +236,6 @@ fn run_day(
     Ok(if was_there { done } else { done.changed() })
 }
 
-/// Adds the day to the version of the store that it was joined with, and hides what it replaces.
 fn add(plan: &DayPlan<'_>, joined: &dedup::Request, day: Day) -> Result<Added> {
     let only = plan.only(&joined.output);
     let replaced = plan.replaced(&joined.output)?;

@@ -156,7 +156,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     Ok(Summary::answered())
 }
 
-/// Prints a group of pairs or passages.
 fn say(group: &Value, as_json: bool, out: &mut impl Write) -> Result<()> {
     if as_json {
         let mut shown = group["shown"].as_array().into_iter().flatten();
@@ -209,7 +208,6 @@ fn draw(output: &Path, arguments: &Arguments) -> Result<Vec<Drawn>> {
     Ok(drawn)
 }
 
-/// The error for what has no pairs, such as an output of `passages`.
 fn no_pairs(output: &Path) -> Error {
     let error = report::no_output(output);
     let page = output.join("report.html");
@@ -235,7 +233,6 @@ impl Reservoir {
     }
 }
 
-/// A pair, and what differs in its texts: in lines, or beside each other.
 fn object(pair: &Pair, texts: &Excerpts<'_>, beside: bool) -> Result<Value> {
     let mut object = json!(pair);
     match texts.compare(pair.pages())? {

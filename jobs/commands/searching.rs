@@ -33,7 +33,6 @@ pub(crate) trait Search {
     /// What decides the output beside the pages.
     fn parameters(&self) -> Vec<(&'static str, String)>;
 
-    /// Reads the documents, in all processes.
     fn read(&self, documents: Documents, processes: &mut Processes) -> Result<Harvest<Self::Made>>;
 
     /// Process 0 writes the tables of what was made.
@@ -48,13 +47,11 @@ pub(crate) trait Search {
     fn count(found: &Self::Found, summary: Summary) -> Summary;
 }
 
-/// What any search is asked for.
 pub(crate) struct Asked<'a> {
     pub(crate) input: &'a [PathBuf],
     pub(crate) output: &'a Path,
     pub(crate) format: ResultFormat,
     pub(crate) pages: PageSettings,
-    /// The folder that pages are copied to.
     pub(crate) kept: Option<PathBuf>,
 }
 

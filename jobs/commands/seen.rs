@@ -125,7 +125,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     Ok(Summary::answered())
 }
 
-/// How records are looked for, and answered.
 struct Asking {
     holdings: Arc<Holdings>,
     dropped: Dropped,
@@ -134,7 +133,6 @@ struct Asking {
     as_json: bool,
 }
 
-/// Records that are looked for together.
 struct Portion {
     asking: Asking,
     /// The most bytes that they may take.
@@ -142,7 +140,6 @@ struct Portion {
     bytes: usize,
     /// Their ids, and the digests of their texts.
     records: Vec<(String, u128)>,
-    /// Whether a record was answered with no.
     has_no: bool,
 }
 

@@ -118,7 +118,6 @@ pub(crate) struct Arguments {
 
 enum Event {
     Open,
-    /// A signal asks the service to end.
     Stop(&'static str),
     Failed(Error),
 }
@@ -236,7 +235,6 @@ fn finish(online: &Online) {
 }
 
 impl Arguments {
-    /// The store, which is made if that is asked for.
     fn open_store(&self, path: &Path) -> Result<Store> {
         if self.create {
             return Store::init(path).map(|(store, _)| store);
@@ -265,7 +263,6 @@ impl Arguments {
         }
     }
 
-    /// How the store is served: its `version` has fingerprints by `recipe`.
     fn options(
         &self,
         version: &Version,

@@ -301,7 +301,6 @@ struct Target {
     before_day: Option<Day>,
 }
 
-/// Whether the command that was typed prints nothing but an answer.
 pub(crate) fn answers(typed: &ArgMatches) -> bool {
     matches!(typed.subcommand_name(), Some("list" | "log"))
 }

@@ -63,7 +63,6 @@ impl StoreAt {
         }
     }
 
-    /// The day that is joined, if it is known.
     pub(crate) fn day(&self) -> Option<Day> {
         match self {
             StoreAt::Before(_, day) | StoreAt::Drafted(_, day, _) => Some(*day),

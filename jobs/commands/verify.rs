@@ -61,7 +61,6 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Whether an output is to be made again.
     fn asks_for(&self, report: &Report) -> bool {
         !self.files_only && report.batch.fingerprinted > 0
     }

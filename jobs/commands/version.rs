@@ -2,7 +2,6 @@
 
 use std::env::consts::{ARCH, OS};
 
-/// The parts that can be left out of a build, and whether this one has them.
 const FEATURES: [(&str, bool); 4] = [
     ("parquet", cfg!(feature = "parquet")),
     ("serve", cfg!(feature = "serve")),
@@ -22,7 +21,6 @@ pub(crate) fn details() -> String {
     )
 }
 
-/// The names of the features that this build has, or of those it does not have.
 fn named(has: bool) -> String {
     let names = FEATURES.iter().filter(|(_, built)| *built == has).map(|(name, _)| *name);
     let names: Vec<&str> = names.collect();

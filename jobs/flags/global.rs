@@ -119,7 +119,6 @@ impl GlobalFlags {
         self.child.is_none() && self.machines.process.unwrap_or(0) == 0
     }
 
-    /// How long the command may make no progress.
     pub(crate) fn longest_stall(&self) -> Duration {
         self.stall.stall_timeout.map_or(Duration::from_secs(600), Seconds::duration)
     }
@@ -137,7 +136,6 @@ impl GlobalFlags {
         self.workers.workers.unwrap_or((cores() / local).max(1))
     }
 
-    /// Takes from `settings` the values of flags that were not given.
     pub(crate) fn fill(&mut self, settings: MachineSettings) {
         self.workers = take(&mut self.workers).or(settings.workers);
         self.memory = take(&mut self.memory).or(settings.memory);
@@ -147,7 +145,6 @@ impl GlobalFlags {
         }
     }
 
-    /// Refuses flags that contradict each other, before any work.
     pub(crate) fn check(&self) -> Result<()> {
         if self.workers.workers == Some(0) {
             return Err(Error::new(Kind::Usage, "--workers must be at least 1"));

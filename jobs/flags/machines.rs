@@ -100,7 +100,6 @@ impl MachineFlags {
         *self = take(self).or(settings);
     }
 
-    /// Refuses flags that contradict each other.
     pub(super) fn check(&self) -> Result<()> {
         let has_hosts = self.hosts.is_some();
         let has_process = self.process.is_some();
@@ -173,7 +172,6 @@ impl MachineSettings {
     }
 }
 
-/// The value of an environment variable, if it is set.
 fn variable<T: FromStr>(name: &str) -> Result<Option<T>> {
     let Some(text) = env::var_os(name) else { return Ok(None) };
     let value = text.to_str().and_then(|text| text.parse().ok());

@@ -10,20 +10,15 @@ use dupsieve::rooms::store::Day;
 
 use super::machines::{MachineFlags, MemoryFlag, WorkersFlag};
 
-/// The heading of these flags in help.
 pub(crate) const COMMON: &str = "Common flags";
 
-/// A group of flags that several commands share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shared {
     Workers,
     Memory,
     Processes,
-    /// That nothing is written.
     DryRun,
-    /// That an output is replaced.
     Overwrite,
-    /// By which others watch the command.
     Telemetry,
 }
 

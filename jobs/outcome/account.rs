@@ -16,10 +16,8 @@ use super::identity;
 #[serde(default)]
 pub(crate) struct Account {
     pub(crate) steps: BTreeMap<String, f64>,
-    /// How many records could not be read, by reason.
     pub(crate) bad: BTreeMap<String, u64>,
     pub(crate) input_bytes: u64,
-    /// What object stores were asked for.
     pub(crate) requests: Bill,
     /// How much text goes with the dropped pages, where the join tells; of several days the most.
     pub(crate) lost: Option<Lost>,
@@ -35,12 +33,10 @@ fn note(change: impl FnOnce(&mut Account)) {
     change(noted.get_or_insert_default());
 }
 
-/// Notes that inputs of so many bytes were read.
 pub(crate) fn note_bytes(bytes: u64) {
     note(|account| account.input_bytes += bytes);
 }
 
-/// Notes what another process has asked object stores for so far.
 pub(crate) fn note_bill(process: u32, so_far: Bill) {
     lock(&BILLS).0.insert(process, so_far);
 }
@@ -63,7 +59,6 @@ pub(crate) fn with_bill(mut run: Value) -> Value {
     run
 }
 
-/// Notes how many records could not be read, by reason.
 pub(crate) fn note_bad<'a>(reasons: impl Iterator<Item = (&'a str, u64)>) {
     note(|account| {
         for (reason, count) in reasons {
@@ -72,7 +67,6 @@ pub(crate) fn note_bad<'a>(reasons: impl Iterator<Item = (&'a str, u64)>) {
     });
 }
 
-/// Notes how much text goes with the dropped pages of a day.
 pub(crate) fn note_lost(lost: Lost) {
     note(|account| {
         let Lost { share, over_tenth, .. } = account.lost.unwrap_or(lost);

@@ -14,7 +14,6 @@ use serde_json::Value;
 use super::summary::Summary;
 use super::terminal;
 
-/// Prints the whole answer of a command.
 pub(crate) fn print(object: &Value, template: &str, as_json: bool) -> Result<Summary> {
     let text = if as_json { format!("{object}\n") } else { drawn(object, template) };
     let mut out = terminal::stdout();

@@ -45,7 +45,6 @@ Trying again may help after 69, 74 and 75, and once after 70.";
 /// How long a process may take to report how it ended.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How often to look whether a thread has aborted.
 const ABORT_CHECK: Duration = Duration::from_secs(1);
 
 /// The stack of a thread that ends the process, also where the others have less.

@@ -40,7 +40,6 @@ impl Exposition {
         self.part("", labels, value)
     }
 
-    /// Adds a sample of a part of the family: `_bucket`, `_sum` or `_count` of a histogram.
     pub(crate) fn part(
         &mut self,
         part: &str,
@@ -71,7 +70,6 @@ fn series(name: &str, labels: &[(&str, &str)]) -> String {
     }
 }
 
-/// The value of a label as it stands between quotes.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

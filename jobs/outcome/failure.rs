@@ -59,7 +59,6 @@ pub(crate) fn forget() {
     report_at(None);
 }
 
-/// Takes the place where the failure of this process is to be reported.
 pub(super) fn take_place() -> Option<PathBuf> {
     lock(&PLACE).take()
 }

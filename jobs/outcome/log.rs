@@ -66,7 +66,6 @@ pub(super) fn now() -> String {
     time
 }
 
-/// What every JSON line says of itself.
 fn identification() -> Map<String, Value> {
     let mut line = Map::new();
     line.insert("job".to_owned(), identity::job().into());
@@ -76,7 +75,6 @@ fn identification() -> Map<String, Value> {
     line
 }
 
-/// Lines of JSON that begin with the [`identification`].
 struct Identified(Format<Json>);
 
 impl<S, N> FormatEvent<S, N> for Identified

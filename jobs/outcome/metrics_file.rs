@@ -147,7 +147,6 @@ fn losses(
     }
 }
 
-/// What the last run asked object stores for.
 fn requests(text: &mut Exposition, account: &Account, command: (&'static str, &str)) {
     text.gauge("object_requests", "Requests of the last run to object stores, by kind.");
     for (kind, used) in account.requests.kinds() {

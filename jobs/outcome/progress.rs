@@ -15,7 +15,6 @@ pub(crate) enum Unit {
     Pages,
 }
 
-/// Shows the progress of a counter until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Progress {
     ended: Arc<AtomicBool>,

@@ -102,13 +102,11 @@ impl Summary {
         }
     }
 
-    /// Adds how many files were damaged, and their bytes that were not read for that.
     pub(crate) fn truncated(self, files: u64, unread_bytes: u64) -> Summary {
         let unread_bytes = Some(unread_bytes).filter(|bytes| *bytes > 0);
         self.count("truncated", files).count_some("unread_bytes", unread_bytes)
     }
 
-    /// Adds the counts of the records that are no pages, if there are any.
     pub(crate) fn skipped(self, skipped: Skipped) -> Summary {
         if skipped.is_empty() {
             return self;
@@ -124,13 +122,11 @@ impl Summary {
         self
     }
 
-    /// Adds a sentence for a person: what was done, or what to do next.
     pub(crate) fn say(mut self, sentence: impl Into<String>) -> Summary {
         self.sentences.push(sentence.into());
         self
     }
 
-    /// Adds each line as a sentence.
     pub(crate) fn say_lines(mut self, text: &str) -> Summary {
         self.sentences.extend(text.lines().map(str::to_owned));
         self
@@ -160,7 +156,6 @@ impl Summary {
         self.then(day)
     }
 
-    /// The count of this name; 0 if there is none.
     pub(crate) fn counted(&self, name: &str) -> u64 {
         self.find(name).unwrap_or(0)
     }
@@ -184,7 +179,6 @@ impl Summary {
         self.counts.get(name).and_then(Value::as_u64)
     }
 
-    /// The path of this name, as people read it.
     pub(crate) fn named(&self, name: &str) -> Option<&str> {
         self.paths.get(name).and_then(Value::as_str)
     }
@@ -200,7 +194,6 @@ impl Summary {
         self
     }
 
-    /// Marks that this run has done something.
     pub(crate) fn changed(mut self) -> Summary {
         self.already_done = false;
         self

@@ -46,7 +46,6 @@ impl Cause {
         Cause { error, process, code }
     }
 
-    /// The cause when a child ended with a failure.
     pub(super) fn of_end(process: usize, status: ExitStatus) -> Cause {
         match (status.code(), status.signal()) {
             (Some(code), _) => {

@@ -32,9 +32,7 @@ pub(crate) fn heartbeat_interval(silence: Duration) -> Duration {
 /// What the children need to find each other and to trust each other.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Introduction {
-    /// The address that each process listens at.
     pub(crate) hosts: Vec<String>,
-    /// A secret that only the processes of this run know.
     pub(crate) secret: String,
 }
 

@@ -21,7 +21,6 @@ use crate::processes::attempt::{Attempt, Cause};
 use crate::processes::child::{self, HEARTBEAT, Introduction};
 use crate::processes::signals;
 
-/// How often the parent checks its children.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// How long the other children may take to notice a failure before they get SIGTERM.
 const NOTICE_TIME: Duration = Duration::from_secs(2);
@@ -30,16 +29,13 @@ const END_TIME: Duration = Duration::from_secs(3);
 /// How long the system may take to end a killed process before the parent stops waiting for it.
 const KILL_TIME: Duration = Duration::from_secs(1);
 
-/// The children of one attempt, and what has happened to them.
 pub(crate) struct Children {
     children: Vec<ChildProcess>,
     readers: Vec<JoinHandle<()>>,
     patience: Patience,
     /// Until when all must have written where they listen; none once they have.
     start_by: Option<Instant>,
-    /// When silence was counted last.
     counted: Instant,
-    /// When the last heartbeat was sent.
     sent: Instant,
     causes: Vec<Cause>,
     interrupted: bool,
@@ -132,7 +128,6 @@ impl Children {
         }
     }
 
-    /// Finds out which children have ended, and how.
     fn reap(&mut self) {
         for process in 0..self.children.len() {
             let child = &mut self.children[process];

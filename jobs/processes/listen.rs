@@ -15,7 +15,6 @@ use crate::flags::machines::{Listen, MachineFlags};
 /// How long a name server may take to resolve the address to listen at.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long to wait before a name is looked up again.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Listens at the address that the hosts file gives this process, or at the one of --listen. An

@@ -35,7 +35,6 @@ type Handler = Box<dyn Fn(&'static str) + Send>;
 /// What a signal does instead of ending the process.
 static HANDLER: Mutex<Option<Handler>> = Mutex::new(None);
 
-/// Starts to listen for signals: from now on a signal ends the process with a summary.
 pub(crate) fn listen() -> Result<()> {
     let failed = |cause| Error::system("cannot listen for signals", &cause);
     let hup = (!is_ignored(SIGHUP)).then_some(SIGHUP);

@@ -22,7 +22,6 @@ use crate::processes::signals;
 /// The pause before the first restart; the pause before the second is twice as long, and so on.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Runs the job in `processes` children, and ends this process with their exit code.
 pub(crate) fn supervise(processes: usize, flags: &MachineFlags) -> ! {
     step::begin(Step::Supervising);
     let (sender, events) = mpsc::channel();

@@ -60,7 +60,6 @@ pub(crate) struct Request {
     pub(crate) destination: Destination,
     pub(crate) format: ResultFormat,
     pub(crate) settings: DedupSettings,
-    /// Where the pages of the batch came from, if that is known.
     pub(crate) pages: Option<PageSource>,
     /// How many pages of the batch have a text that the store held, if that was found out just now.
     pub(crate) unchanged: Option<u64>,
@@ -112,7 +111,6 @@ pub(crate) fn dedup(
     })
 }
 
-/// Whether the output that is asked for exists, whole.
 pub(crate) fn stands(request: &Request) -> Result<bool> {
     let alone = Topology { workers: 1, processes: 1, process: 0 };
     let job = Job::open(request, request.store.find()?, alone, Budget::default())?;
@@ -131,7 +129,6 @@ impl Job {
         &self.request.output
     }
 
-    /// The summary of the very output that is asked for, if it exists.
     fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
         let parameters = self.parameters();
         // A day that was joined but not added is joined again if the store has changed since, or if pages of the day were removed.
@@ -159,7 +156,6 @@ impl Job {
             .say(format!("would join {}", self.request.batch.named())))
     }
 
-    /// Compares, in all processes, and writes the output in process 0.
     fn make(&self, processes: &mut Processes, site: Site<'_>) -> Result<Role<Summary>> {
         self.join.run_at(processes, site, |joined, staging| {
             let mut report = self.report(joined, staging.folder())?;
@@ -213,7 +209,6 @@ impl Job {
         named.into_iter().chain(decided).chain(format).collect()
     }
 
-    /// Where the inputs are, for whoever wants to look at them again.
     fn places(&self) -> serde_json::Value {
         json!({
             "batch": places::named(&self.request.destination.of(self.join.batch.path())),
@@ -233,7 +228,6 @@ impl Job {
         }
     }
 
-    /// Says beforehand that the join will take hours, and which preset would be cheaper.
     fn warn_if_long(&self) {
         let Topology { workers, processes, .. } = self.topology;
         let threads = (workers * processes) as u64;

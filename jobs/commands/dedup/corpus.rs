@@ -210,7 +210,6 @@ impl Corpus {
         self.made.output.parent().expect("the file is in the folder of the output")
     }
 
-    /// Whether the kept documents go to standard output.
     fn is_printed(&self) -> bool {
         self.kept.as_deref() == Some(Path::new(STDOUT))
     }
@@ -226,7 +225,6 @@ impl Corpus {
         if is_kept && !is_dry { document::keep_standard_input() } else { Ok(()) }
     }
 
-    /// Whether this input is standard input, and kept.
     fn is_kept_stdin(&self, input: &Path) -> bool {
         self.is_printed() && input == Path::new("-")
     }
@@ -300,7 +298,6 @@ impl Corpus {
         inputs.iter().any(|input| is_stream(input)) || pages.read_times(inputs).unwrap_or(true)
     }
 
-    /// Fails if the output lies in an input folder, before anything is written there.
     fn expect_apart(&self, folder: &Path) -> Result<()> {
         let place = output::resolved(folder);
         let mut folders = self.made.inputs.iter().filter(|it| it.is_dir());
@@ -313,7 +310,6 @@ impl Corpus {
         }
     }
 
-    /// Copies into the folder `kept`, which is apart from the output.
     fn copies(&self, kept: &Path, output: &Path) -> Result<Kept> {
         if self.is_printed() {
             let inputs = self.made.settings.pages.inputs(&self.made.inputs, Width::W128)?;

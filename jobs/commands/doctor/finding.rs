@@ -8,7 +8,6 @@ use serde::Serialize;
 pub(super) struct Finding {
     pub(super) what: String,
     pub(super) found: String,
-    /// Whether a job can work with it.
     pub(super) state: State,
     /// What to do; empty where all is well.
     pub(super) advice: String,

@@ -30,7 +30,6 @@ const BYTES_EACH: usize = 16 << 10;
 /// So many pages of the sample may each be as long as any: an average says little of a few pages.
 const LONG_PAGES: usize = 16;
 
-/// Judges the methods on a sample of so many of the pages in these inputs.
 pub(super) fn run(
     inputs: &[PathBuf],
     pages: &PageSettings,

@@ -12,13 +12,11 @@ use crate::commands::difference;
 #[derive(Clone)]
 pub(super) struct Analysed {
     pub(super) id: String,
-    /// Its key, if pages have keys.
     pub(super) key: Option<String>,
     pub(super) fingerprint: u128,
     pub(super) class: Class,
     pub(super) features: Vec<Weighted>,
     pub(super) text: String,
-    /// The bytes of boilerplate that the recipe leaves out.
     pub(super) dropped_bytes: usize,
 }
 
@@ -52,7 +50,6 @@ fn weight(fixed: impl Into<i128>) -> f64 {
 }
 
 impl Comparison<'_> {
-    /// Compares two documents by a recipe, by what verdicts ask for, and by a check.
     pub(super) fn of(
         documents: [Analysed; 2],
         recipe: &Recipe,

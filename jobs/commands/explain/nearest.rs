@@ -16,19 +16,15 @@ use serde::Serialize;
 
 use crate::commands::places;
 
-/// What a join asks of two pages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     /// In at most so many bits their fingerprints differ.
     pub(super) distance: u32,
-    /// How alike their sketches are.
     pub(super) confirm: Option<Confirm>,
-    /// Which pages of one key are kept.
     pub(super) recrawled: Recrawled,
 }
 
 impl Asked {
-    /// What the join asked for that has written a report.
     pub(super) fn by(report: &Report) -> Result<Option<Asked>> {
         let parameter = |name| report.parameters.get(name);
         let Some(distance) = parameter("distance").and_then(|it| it.parse().ok()) else {
@@ -54,7 +50,6 @@ pub(super) struct Other {
     pub(super) contains: Option<f64>,
 }
 
-/// The page to explain: its row in the batch, and what others are compared with.
 struct Page<F> {
     row: u64,
     fingerprint: F,

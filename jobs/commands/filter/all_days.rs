@@ -19,7 +19,6 @@ use crate::flags::place::Place;
 use crate::flags::settings::PageSettings;
 use crate::outcome::summary::Summary;
 
-/// Copies the kept pages of all days that the store of `config` shows into folders below `folder`.
 pub(super) fn copy(
     config: &Config,
     settings: &PageSettings,

@@ -7,7 +7,6 @@ use dupsieve::rooms::error::Named;
 use dupsieve::rooms::output::{PackedUnit, Packing};
 use dupsieve::{Error, Kind, Result};
 
-/// The format of a copy of records of these inputs.
 pub(super) fn format(inputs: &Inputs) -> Result<Format> {
     let Some(first) = inputs.files().first() else { return Ok(Format::Jsonl) };
     let copied = of(first.format());
@@ -33,7 +32,6 @@ fn of(format: Format) -> Format {
     }
 }
 
-/// Whether other texts can be put back into the records of a file.
 pub(super) fn takes_texts(file: &Input, fields: &Fields) -> bool {
     let format = file.format();
     let as_they_are = !fields.html && fields.encoding.is_none();
@@ -57,7 +55,6 @@ pub(super) fn unit(format: Format) -> PackedUnit {
     if format == Format::Warc { PackedUnit::Record } else { PackedUnit::File }
 }
 
-/// Fails if the name of an output says another format than the copy has.
 pub(super) fn check_name(output: &Path, format: Format) -> Result<()> {
     let says = ending(output).and_then(|ending| said_by(&ending.to_lowercase()));
     match says.filter(|&says| says != format) {
@@ -73,7 +70,6 @@ pub(super) fn check_name(output: &Path, format: Format) -> Result<()> {
     }
 }
 
-/// The format that the ending of a name says.
 fn said_by(ending: &str) -> Option<Format> {
     Some(match ending {
         "jsonl" | "ndjson" | "json" => Format::Jsonl,
@@ -96,7 +92,6 @@ fn ending(path: &Path) -> Option<&str> {
     plain.extension()?.to_str()
 }
 
-/// The usual ending of a copy in this format.
 fn usual_ending(format: Format) -> &'static str {
     match format {
         Format::Tsv => "tsv",

@@ -51,7 +51,6 @@ impl Listed {
         Listed { cutting, ..self }
     }
 
-    /// How many records were not copied because a record with their id came before.
     pub(super) fn again(&self) -> u64 {
         self.again
     }
@@ -62,7 +61,6 @@ impl Listed {
         self.cutting.as_ref().map_or(listed, Cutting::copied)
     }
 
-    /// Adds to a summary what was cut out.
     pub(super) fn count_cut(&self, summary: Summary) -> Summary {
         self.cutting.iter().fold(summary, |summary, cutting| cutting.count(summary))
     }
@@ -76,7 +74,6 @@ impl Listed {
         })
     }
 
-    /// Copies the listed records of `inputs`, which have one format, to `out`. `progress` grows by the bytes that are read.
     pub(super) fn copy(
         &mut self,
         inputs: &Inputs,
@@ -107,7 +104,6 @@ impl Listed {
         }
     }
 
-    /// Fails if the record of a listed id was not found.
     pub(super) fn expect_all(&self) -> Result<()> {
         let missing = self.found.iter().filter(|found| !**found).count();
         if missing == 0 {
@@ -141,7 +137,6 @@ struct Rows {
     cut: Sorter<CutRow>,
 }
 
-/// A row that is copied with another text.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct CutRow {
     file: u32,
@@ -190,9 +185,7 @@ impl Rows {
 }
 
 struct Copier<'a> {
-    /// Set if the inputs are web archives.
     archives: Option<Archives>,
-    /// Set if the inputs are Parquet.
     rows: Option<Rows>,
     /// Whether pages are written as JSON Lines in place of their records.
     are_pages: bool,
@@ -225,7 +218,6 @@ impl Copier<'_> {
         outcome
     }
 
-    /// Copies a record, without what is cut out of its text.
     fn record_or_cut(
         &mut self,
         position: Position,
@@ -248,7 +240,6 @@ impl Copier<'_> {
         }
     }
 
-    /// Writes a page as a line of JSON.
     fn page(&mut self, document: &Document<'_>, text: &str) -> Result<()> {
         self.out.line(json!({"id": document.id, "text": text}).to_string().as_bytes())
     }

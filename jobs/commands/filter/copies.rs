@@ -60,7 +60,6 @@ impl Copies {
         }
     }
 
-    /// Whether the folder has these copies, made of this, and all of them whole.
     pub(super) fn stand(&self, folder: &Path, made_of: Digest) -> Result<bool> {
         Ok(self.made_of == Some(made_of) && *self == Copies::found_in(folder, self.made_of)?)
     }
@@ -83,7 +82,6 @@ fn name(folder: &Path, path: &Path) -> String {
     below.as_os_str().as_encoded_bytes().escape_ascii().to_string()
 }
 
-/// All files below a folder but its marks.
 fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let (mut folders, mut files) = (vec![folder.to_path_buf()], Vec::new());
     while let Some(within) = folders.pop() {

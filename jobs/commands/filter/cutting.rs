@@ -12,7 +12,6 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::outcome::summary::Summary;
 
-/// What is cut out of pages, and which are dropped.
 pub(crate) struct Cutting {
     /// What is cut out of a page; none if pages are copied as they came.
     pub(super) cut: Option<Cut>,
@@ -65,7 +64,6 @@ impl Cutting {
         })
     }
 
-    /// Takes a page.
     pub(super) fn take(&mut self, document: &Document<'_>) -> Result<Taken> {
         let Some((first, places)) = self.passages.of_page(&document.id)? else {
             self.copied += 1;

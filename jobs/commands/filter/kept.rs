@@ -108,18 +108,15 @@ impl Kept {
         self.copy_listed(Listed::new(ids).cut(cutting), made_of, global)
     }
 
-    /// Copies the records of all ids but these, in the same way.
     pub(crate) fn copy_all_but(&self, ids: IdList, global: &GlobalFlags) -> Result<Summary> {
         self.copy_listed(Listed::all_but(ids), None, global)
     }
 
-    /// Copies all records without the passages that are cut out of them.
     pub(crate) fn copy_cut(&self, cutting: Cutting, global: &GlobalFlags) -> Result<Summary> {
         let all = Listed::all_but(IdList::of(Path::new(""), Vec::new()));
         self.copy_listed(all.cut(Some(cutting)), None, global)
     }
 
-    /// Writes the records whose ids are listed to standard output.
     fn print(&self, ids: IdList, global: &GlobalFlags) -> Result<Summary> {
         step::begin(Step::Reading);
         let total = self.inputs.bytes();
@@ -190,7 +187,6 @@ impl Kept {
     }
 }
 
-/// Copies a file that is one page, byte by byte.
 fn copy_whole(file: &Input, path: &Path) -> Result<()> {
     let parent = output::parent_of(path);
     fs::create_dir_all(parent).at(parent)?;
@@ -244,7 +240,6 @@ fn one_place(file: &Input, other: &Path, name: &Path) -> Error {
         .help("give --input the folder that both are below")
 }
 
-/// Refuses a name that a copy cannot have.
 fn check_name(file: &Input, name: &Path) -> Result<()> {
     if !Copies::is_mark(name) {
         return Ok(());

@@ -34,7 +34,6 @@ impl Record for Seen {
     }
 }
 
-/// A record whose payload is that of an earlier one.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Again {
     position: Position,

@@ -123,7 +123,6 @@ impl Arguments {
         SegmentSpec { seed: self.seed, count: self.count, density, options, urls }
     }
 
-    /// Refuses numbers that contradict each other.
     fn check(&self, wanted: &SegmentSpec, width: Width, near: Option<&Segment>) -> Result<()> {
         let refuse = |what: &str, found: u64, most: u64| {
             let error = Error::new(Kind::Usage, what).found(found);
@@ -149,7 +148,6 @@ impl Arguments {
         Ok(())
     }
 
-    /// What decides every byte of the output.
     fn identity(&self, wanted: &SegmentSpec, width: Width, near: Option<&Segment>) -> String {
         let near = near.map(|near| {
             json!({
@@ -232,7 +230,6 @@ impl Arguments {
     }
 }
 
-/// Writes the planted pairs, in the order of their fingerprints.
 fn write_truth<F>(
     mut truth: PackedFile,
     segment: &Segment,

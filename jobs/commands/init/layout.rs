@@ -28,7 +28,6 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The layout of these files; none if the path of some names no day.
     pub(super) fn of<'a>(files: impl Iterator<Item = &'a Path>) -> Option<Layout> {
         let files: Vec<DatedFile> = files.map(DatedFile::of).collect::<Option<_>>()?;
         let openings = [DatedFile::as_named, DatedFile::by_ending];

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use crate::commands::difference;
 use crate::commands::evaluate::presets;
 
-/// The most pages of the sample, and their bytes.
 const MOST_PAGES: usize = 1000;
 const MOST_BYTES: usize = 16 << 20;
 /// How many files are read from their beginning, and how many pages of each are offered to the sample.
@@ -30,7 +29,6 @@ pub(super) struct Pages {
     good: u64,
     /// The characters of the shortest, the middle and the longest page.
     characters: [u64; 3],
-    /// How many pages are mostly Chinese.
     han: usize,
     /// For each preset how many pages are near to one before them.
     near: Vec<(Preset, usize)>,
@@ -85,7 +83,6 @@ impl Pages {
         Pages::look(pages, good, bad)
     }
 
-    /// What is said of the sample.
     pub(super) fn seen(&self) -> Value {
         let Pages { pages, bad, good, near, .. } = self;
         let [shortest, middle, longest] = self.characters;

@@ -61,7 +61,6 @@ fn parse_permutations(text: &str) -> Result<Permutations, String> {
 }
 
 impl SchemeFlags {
-    /// The least similarity for which bands are chosen.
     pub(super) fn least(&self) -> f64 {
         self.similarity.unwrap_or(Similarity::USUAL).number()
     }
@@ -85,7 +84,6 @@ impl SchemeFlags {
         named.or((self.family == Some(Space::Euclidean)).then_some(Format::Vectors))
     }
 
-    /// The bands that are asked for, of documents of this format.
     pub(super) fn bands(&self, format: Option<Format>) -> Result<Bands> {
         let usual = match format {
             Some(Format::Vectors) => Space::Cosine,
@@ -113,7 +111,6 @@ impl SchemeFlags {
     }
 }
 
-/// Says which bands are used, and what they find.
 pub(super) fn announce(bands: &Bands, least: f64) {
     let at =
         |similarity: f64| format!("{:.1} % at {similarity}", 100.0 * bands.probability(similarity));

@@ -16,7 +16,6 @@ use dupsieve::{Kind, Result};
 
 use crate::commands::near;
 
-/// What is asked, and how pages are made fingerprints of.
 #[derive(Clone, Copy)]
 pub(super) struct Answering<'a> {
     pub(super) lookup: &'a Arc<Lookup>,
@@ -24,7 +23,6 @@ pub(super) struct Answering<'a> {
     pub(super) recipe: &'a Recipe,
     pub(super) page_time: PageTime,
     pub(super) limit: usize,
-    /// The most steps of work for a page.
     pub(super) max_work: Option<u64>,
 }
 

@@ -31,7 +31,6 @@ pub(super) struct Stream<'a> {
     pub(super) inputs: &'a Inputs,
     pub(super) options: &'a ReadOptions,
     pub(super) max_bad: Tolerance,
-    /// Where the list of the records goes that could not be read.
     pub(super) quarantine: Option<&'a Path>,
 }
 
@@ -39,7 +38,6 @@ pub(super) struct Stream<'a> {
 type Numbered = (u64, Result<Answered>);
 
 impl Stream<'_> {
-    /// Prints the answers to all of them.
     pub(super) fn answer(&self, answering: &Answering<'_>, workers: usize) -> Result<()> {
         let (leave, has_leave) = bounded(AHEAD * workers);
         let (to_workers, records) = unbounded();
@@ -65,7 +63,6 @@ impl Stream<'_> {
         self.conclude(&printer)
     }
 
-    /// Sends the records to the workers, as long as there is leave.
     fn read(&self, to_workers: &Sender<Records>, leave: &Sender<()>) -> Result<FilesRead> {
         let progress = AtomicU64::new(0);
         document::read(self.inputs, &Share::whole(), self.options, &progress, &mut |records| {
@@ -87,7 +84,6 @@ impl Stream<'_> {
         }
     }
 
-    /// Lists what could not be read, and fails if it is too much.
     fn conclude(&self, printer: &Printer) -> Result<()> {
         let bad = printer.bad.count();
         if bad == 0 {

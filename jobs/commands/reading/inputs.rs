@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use super::known;
 use crate::flags::place::mounts;
 
-/// The parameter that is the digest of the inputs.
 pub(crate) const INPUTS: &str = "inputs";
 
 /// The inputs that a process sees, to compare them with those of other processes.
@@ -108,7 +107,6 @@ pub(super) fn contents(inputs: &Inputs, read: &Read) -> Result<Option<Vec<FileCo
     contents.collect::<Result<_>>().map(Some)
 }
 
-/// The error that a process on another host has other files.
 fn read_other(process: u32) -> Error {
     Error::new(Kind::Missing, format!("process {process} read other contents than process 0 saw"))
         .found("files of the same names and sizes, with other bytes")

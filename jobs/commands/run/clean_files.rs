@@ -14,7 +14,6 @@ use crate::commands::fingerprint;
 use crate::flags::global::GlobalFlags;
 use crate::outcome::summary::Summary;
 
-/// Copies the pages that the output `joined` keeps, if copies are asked for.
 pub(super) fn copy(
     plan: &DayPlan<'_>,
     kept: Option<&Kept>,

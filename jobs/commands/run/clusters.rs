@@ -65,7 +65,6 @@ pub(super) struct Chain<'a> {
 }
 
 impl<'a> Chain<'a> {
-    /// The days of the store up to `day`.
     pub(super) fn up_to(plan: &'a DayPlan<'a>, day: Day) -> Result<Chain<'a>> {
         let current = Store::open(&plan.store)?.at(None)?;
         let mut days = in_order(&current);
@@ -82,7 +81,6 @@ impl<'a> Chain<'a> {
         Chain { plan, days, redone }
     }
 
-    /// Makes the clusters of the last day, unless they are there.
     fn make(
         &self,
         settings: ClustersSettings,

@@ -29,7 +29,6 @@ use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
 use crate::flags::settings::{Replaced, StoreSettings};
 
-/// The most ranges of days that are named where none is given.
 const MOST_RANGES: usize = 8;
 /// The folder, in the output of a day, for outputs that are made again.
 pub(crate) const STAGED: &str = ".redo";
@@ -101,7 +100,6 @@ impl DayPlan<'_> {
         pages.time_field.is_some() || self.days.iter().find_map(of_day).unwrap_or(false)
     }
 
-    /// No day is given: says which ones have inputs, and what to type.
     pub(crate) fn no_day(&self) -> Error {
         let error = Error::new(Kind::Usage, "no day is given").called("no-day").at(self.file);
         let ranges = layout::ranges(&self.days_with_inputs());
@@ -221,7 +219,6 @@ impl DayPlan<'_> {
         named.map(|kept| Ok(absolute(&Place::from(day.expand(kept)).here()?))).transpose()
     }
 
-    /// The copies of the kept pages of a day, if the file asks for them.
     pub(crate) fn copies(&self, day: Day) -> Result<Option<Kept>> {
         let Some(folder) = self.kept(day)? else { return Ok(None) };
         making::check_apart(&folder, [&*self.output(day)?, &self.store]).map_err(|error| {
@@ -232,7 +229,6 @@ impl DayPlan<'_> {
         Kept::of(inputs, &folder).map(Some)
     }
 
-    /// What is done with the fingerprints of a day.
     pub(crate) fn steps_after_reading(&self, day: Day) -> Result<String> {
         let store = self.config.store.path.as_ref().map_or(&*self.store, Place::named).named();
         let mut steps = vec![format!("join {day} with the store {store}")];
@@ -296,7 +292,6 @@ impl DayPlan<'_> {
         Ok(into.to_path_buf())
     }
 
-    /// The format of the tables of a day that is made now.
     pub(crate) fn format(&self) -> ResultFormat {
         self.config.output.format.unwrap_or_default()
     }
@@ -366,7 +361,6 @@ fn check_cut(config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// The path, made absolute from the working directory.
 fn absolute(path: &Path) -> PathBuf {
     path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }

@@ -33,7 +33,6 @@ fn held(plan: &DayPlan<'_>) -> Result<Option<Version>> {
     }
 }
 
-/// Fails if one of the days would fail.
 pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> Result<()> {
     let fingerprint = &plan.config.fingerprint;
     let dedup = &plan.config.dedup;
@@ -98,7 +97,6 @@ fn warn_of_few_matches(config: &Config, dedup: &DedupSettings) {
     }
 }
 
-/// Fails if clusters exist already that were made with another method.
 fn check_clusters(path: &Path, settings: Option<ClustersSettings>) -> Result<()> {
     let (Ok(Some(report)), Some(ClustersSettings { method, .. })) =
         (ClusterReport::read(path), settings)

@@ -35,7 +35,6 @@ use crate::outcome::failure;
 use crate::outcome::identity;
 use crate::outcome::summary::Summary;
 
-/// The files that failed attempts leave beside a segment.
 const FAILED: [&str; 3] = [".failed.quarantine.tsv", ".failed.repeated.tsv", failure::SUFFIX];
 
 /// What is made of a day, in the order in which it is moved to its place.
@@ -48,7 +47,6 @@ const OPTIONAL: [&str; 1] = ["clusters"];
 /// have another configuration.
 const LEAVING: &str = "leaving.txt";
 
-/// Which days are made again, and from where.
 #[derive(Debug, Serialize, Deserialize)]
 struct RedoPlan {
     newest: u64,
@@ -217,7 +215,6 @@ impl RedoPlan {
 }
 
 impl RedoPlan {
-    /// Logs what leaves the store, and which outputs leave.
     fn log(&self, plan: &DayPlan<'_>) -> Result<()> {
         let RedoPlan { asked, base, days, .. } = self;
         match Store::open(&plan.store)?.is_pruned(*base)? {
@@ -364,7 +361,6 @@ fn make(
     Ok(read.then(found).then(clustered).changed())
 }
 
-/// Writes into `staged` which outputs of the day leave.
 fn stage_leaving(staged: &Path, leaving: &[PathBuf]) -> Result<()> {
     let path = staged.join(LEAVING);
     let names: Vec<_> = leaving.iter().filter_map(|old| old.file_name()?.to_str()).collect();

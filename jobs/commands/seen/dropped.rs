@@ -11,7 +11,6 @@ use dupsieve::rooms::store::{Day, Version};
 use crate::flags::config::Config;
 use crate::flags::place::Place;
 
-/// The lists of dropped pages of the days in a store.
 #[derive(Debug, Default)]
 pub(super) struct Dropped {
     /// The newest day first.
@@ -47,7 +46,6 @@ impl Dropped {
         Ok(dropped)
     }
 
-    /// Says of which dropped pages a no is no answer.
     pub(super) fn warn(&self) {
         if let [newest, .., oldest] | [newest @ oldest] = &self.unread[..] {
             tracing::warn!(

@@ -24,7 +24,6 @@ impl<'a> Answers<'a> {
     }
 }
 
-/// What became of a commit.
 #[derive(Serialize)]
 pub(super) struct CommitAnswer<'a> {
     store_version: u64,
@@ -60,7 +59,6 @@ impl<'a> CommitAnswer<'a> {
     }
 }
 
-/// What is served.
 #[derive(Serialize)]
 pub(super) struct Status {
     pub(super) store_version: u64,

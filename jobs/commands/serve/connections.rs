@@ -107,7 +107,6 @@ async fn connection(
     let _ = serving.await;
 }
 
-/// Tells a connection that there are too many.
 async fn refuse(mut stream: TcpStream) {
     let told = routes::refusal();
     let _ = timeout(REFUSAL, async {

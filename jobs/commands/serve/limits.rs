@@ -48,7 +48,6 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Refuses limits that contradict each other.
     pub(super) fn check(&self) -> dupsieve::Result<()> {
         if self.max_body.saturating_mul(2) <= self.max_in_flight {
             return Ok(());

@@ -44,7 +44,6 @@ impl Memory {
         Memory(Arc::new(Semaphore::new(bytes.div_ceil(UNIT))))
     }
 
-    /// Room for so many bytes.
     pub(super) fn room(&self, bytes: usize) -> Result<Room, Problem> {
         self.take(bytes.div_ceil(UNIT)).map(Room)
     }
@@ -59,7 +58,6 @@ impl Memory {
         Ok(Findings { memory: self, found: RefCell::new((0, self.room(0)?)) })
     }
 
-    /// Makes `room` large enough for so many bytes in all.
     fn grow(&self, room: &mut Room, bytes: usize) -> Result<(), Problem> {
         let more = bytes.div_ceil(UNIT).saturating_sub(room.0.num_permits());
         if more > 0 {
@@ -74,7 +72,6 @@ impl Memory {
     }
 }
 
-/// The problem if there is no room.
 pub(super) fn no_room() -> Problem {
     let told = "the bodies and answers of others take the memory at the moment";
     Problem::new(Fault::Overloaded, told)

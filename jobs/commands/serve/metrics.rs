@@ -22,7 +22,6 @@ pub(super) struct Metrics {
 
 /// How many buckets of times there are: from a tenth of a millisecond to 13 seconds, each twice as long as the one before.
 const BUCKETS: usize = 18;
-/// The times of the first bucket, in seconds.
 const FIRST_BUCKET: f64 = 1e-4;
 
 #[derive(Default)]

@@ -15,7 +15,6 @@ const RETRY_SECONDS: &str = "1";
 /// Declares the faults: of each the name at the end of its type, its status and its title.
 macro_rules! faults {
     ($($Fault:ident($name:literal, $STATUS:ident, $title:literal),)*) => {
-        /// What is wrong with a request, or with the service.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Fault {
             $($Fault,)*

@@ -63,7 +63,6 @@ impl Service {
         self.online.get().ok_or_else(|| Problem::new(Fault::NotReady, "the store is being opened"))
     }
 
-    /// Fails while the store cannot be read.
     pub(super) fn check_store(&self) -> Result<(), Problem> {
         let Some(trouble) = &*self.trouble.load() else { return Ok(()) };
         Err(Problem::new(
@@ -167,7 +166,6 @@ impl Service {
         self.answer(&told, &ids, &findings)
     }
 
-    /// What a request may cost.
     fn work<'a>(&self, is_wanted: &'a dyn Fn() -> bool) -> Work<'a> {
         Work::of(self.limits.max_work as u64).while_wanted(is_wanted)
     }
@@ -248,7 +246,6 @@ impl Service {
     }
 }
 
-/// The problem of a query that ended with an error.
 fn refused(work: &Work<'_>, error: dupsieve::Error) -> Problem {
     if work.lacks_room() { no_room() } else { error.into() }
 }

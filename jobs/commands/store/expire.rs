@@ -49,7 +49,6 @@ pub(crate) fn expire_days(store: &Store, days: NonZero<u64>) -> Result<u64> {
     or_later(expired, &format!("store expire {} --keep-days {days}", store.path().named()))
 }
 
-/// Logs which days have expired, or would.
 pub(crate) fn log_expiry(expiry: Option<&Expiry>, is_dry: bool) {
     let Some(Expiry { first, days, rows }) = expiry else { return };
     let have = if is_dry { "would expire" } else { "expired" };

@@ -31,7 +31,6 @@ pub(super) fn run(
     }
 }
 
-/// Gives the store filters, or takes them away.
 fn set_filters(store: &Store, wanted: bool, global: &GlobalFlags) -> Result<Summary> {
     let (filters, rows) = if wanted { seen::missing(store)? } else { (0, 0) };
     let summary = summary_of(store, &store.at(None)?);
@@ -53,7 +52,6 @@ fn set_filters(store: &Store, wanted: bool, global: &GlobalFlags) -> Result<Summ
     Ok(if is_done { summary.already_done() } else { summary })
 }
 
-/// Gives the store the index of this design, and takes away any other.
 fn set_index(store: &Store, design: IndexDesign, global: &GlobalFlags) -> Result<Summary> {
     let (files, rows) = index::missing(store, design)?;
     let summary = summary_of(store, &store.at(None)?);

@@ -10,7 +10,6 @@ use serde_json::json;
 use crate::outcome::answer;
 use crate::outcome::summary::{Summary, tally};
 
-/// Prints what each version changed, one a line.
 pub(super) fn log(store: &Store, as_json: bool) -> Result<Summary> {
     let history = store.history()?;
     let versions = history.iter().map(|revision| {
@@ -81,7 +80,6 @@ fn segment_of(version: &Version, entry: &Entry) -> Option<(u64, Digest)> {
     own.filter(|it| !is_shared(version, it)).map(|it| (it.bytes, it.digest))
 }
 
-/// The segments that several days share.
 fn shared(version: &Version) -> impl Iterator<Item = &Merged> {
     version.merged().iter().filter(|merged| is_shared(version, merged))
 }

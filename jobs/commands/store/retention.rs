@@ -112,7 +112,6 @@ fn is_late(store: &Store) -> Error {
         .help("run the same command again: it goes on with what is left")
 }
 
-/// A counter for the fingerprints that are looked through, and the display of it.
 fn show_looking(rows: u64, global: &GlobalFlags) -> (Arc<AtomicU64>, Progress) {
     Progress::count("looking for ids", Unit::Fingerprints, rows, global.quiet)
 }

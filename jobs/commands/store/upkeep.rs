@@ -100,12 +100,10 @@ pub(super) fn or_later(done: Result<u64>, command: &str) -> Result<u64> {
     indexing::or_later(done, "the day is in the store, which could not be tidied", command)
 }
 
-/// A counter for the fingerprints that are merged, and the display of it.
 pub(super) fn show_merging(rows: u64, global: &GlobalFlags) -> (Arc<AtomicU64>, Progress) {
     Progress::count("merging", Unit::Fingerprints, rows, global.quiet)
 }
 
-/// A counter for the bytes that are verified, and the display of it.
 pub(crate) fn show_verifying(bytes: u64, global: &GlobalFlags) -> (Arc<AtomicU64>, Progress) {
     Progress::count("verifying", Unit::Bytes, bytes, global.quiet)
 }

@@ -43,7 +43,6 @@ impl JoinOutput<'_> {
         }
     }
 
-    /// Joins a batch with a store again, and compares what comes out.
     fn join_again(
         &self,
         batch: &Segment,
@@ -61,7 +60,6 @@ impl JoinOutput<'_> {
         })
     }
 
-    /// The join that the output says it was made by.
     pub(super) fn join(
         &self,
         batch: &Segment,

@@ -26,7 +26,6 @@ use super::gone::{Gone, PORTION};
 use super::join_output::{JoinOutput, StoreRead};
 use crate::flags::global::GlobalFlags;
 
-/// How many pages were judged again.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Judged {
     /// Those whose verdict came out the same.

@@ -82,7 +82,6 @@ impl DedupSettings {
         (self.distance.unwrap_or(preset.distance()), check)
     }
 
-    /// Which pages of one key are kept, for a batch with this stamp.
     pub(crate) fn recrawled(&self, stamp: &str) -> Recrawled {
         let (_, check) = self.distance_and_check(stamp);
         let keep = match self.keep {

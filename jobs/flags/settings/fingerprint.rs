@@ -145,7 +145,6 @@ pub(crate) fn reads_texts(format: Format) -> bool {
 }
 
 impl FingerprintSettings {
-    /// These settings; those that are not set are taken from `file`.
     pub(crate) fn or(self, file: FingerprintSettings) -> FingerprintSettings {
         FingerprintSettings { made: self.made.or(file.made), pages: self.pages.or(file.pages) }
     }

@@ -13,7 +13,6 @@ use crate::flags::place::Place;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// An order that has a name.
     Order(KeepOrder),
     Field(KeepField),
 }
@@ -29,7 +28,6 @@ pub(crate) struct KeepField {
 enum FieldBy {
     Least,
     Greatest,
-    /// The values of this list, in its order.
     List(Place),
 }
 
