@@ -1,11 +1,9 @@
 //! `dupsieve dedup`: which pages of the batch are near-duplicates of pages of the store, or of each other?
 //!
-//! The flags are here. `batch` makes the output of a batch, and `corpus` that of a folder of documents; `differences` shows in
-//! its report what the dropped pages lack.
+//! The flags are here. `batch` makes the output of a batch, and `corpus` that of a folder of documents.
 
 mod batch;
 mod corpus;
-mod differences;
 
 use clap::{ArgGroup, ArgMatches, Args};
 use dupsieve::Result;

@@ -1,9 +1,8 @@
 //! `dupsieve evaluate`: how well pairs agree with labels; with `--sweep`, which preset suits a corpus.
 
-mod methods;
 mod sweep;
 
-pub(crate) use methods::presets;
+pub(crate) use sweep::presets;
 
 use std::path::{Path, PathBuf};
 

@@ -29,7 +29,6 @@ use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
 
 mod inputs;
-mod known;
 
 pub(crate) use inputs::{INPUTS, Listing};
 

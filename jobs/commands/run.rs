@@ -3,7 +3,6 @@
 
 mod clean_files;
 mod clusters;
-mod day_log;
 mod days;
 mod preflight;
 mod redo;
@@ -37,8 +36,7 @@ use crate::outcome::identity;
 use crate::outcome::summary::{Summary, tally};
 use crate::processes::machines;
 use clusters::Chain;
-use day_log::log_day;
-use days::DayPlan;
+use days::{DayPlan, log_day};
 
 const EXAMPLES: &str = "
 # Run the three days of the bundled sample

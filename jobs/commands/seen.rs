@@ -1,7 +1,6 @@
 //! `dupsieve seen`: which of these ids, or of these texts, does a store hold?
 
-mod dropped;
-
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,19 +10,19 @@ use dupsieve::Result;
 use dupsieve::rooms::document::{Tolerance, each_id};
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::seen::{By, Holdings, Sought};
-use dupsieve::rooms::store::{Day, Store};
+use dupsieve::rooms::store::{Day, Store, Version};
 use serde_json::json;
 
 use crate::commands::help::examples;
 use crate::commands::pages::{self, no_text};
 use crate::commands::store_at::StoreFlag;
+use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
 use crate::flags::settings::PageSettings;
 use crate::flags::shared::{Memory, Workers, shared};
 use crate::outcome::summary::Summary;
 use crate::outcome::terminal;
-use dropped::Dropped;
 
 /// The bytes of ids that are read before they are looked for, if all segments have filters.
 const PORTION_BYTES: usize = 1 << 20;
@@ -194,5 +193,72 @@ fn write_line(
     match day {
         Some(day) => writeln!(out, "{id}\tyes\t{day}"),
         None => writeln!(out, "{id}\tno\t"),
+    }
+}
+
+#[derive(Debug, Default)]
+struct Dropped {
+    /// The newest day first.
+    lists: Vec<(Day, PathBuf)>,
+    /// The days whose dropped pages are not looked for, the newest first.
+    unread: Vec<Day>,
+    /// Why not, and what to do.
+    why: &'static str,
+}
+
+impl Dropped {
+    /// Those of the days of `version`, where the configuration says where their outputs are. They have the ids of the pages, and not their
+    /// texts.
+    fn of(config: &Config, version: &Version, by: By) -> Result<Dropped> {
+        let why = match (by, &config.output.path) {
+            (By::Texts, _) => "they have left their ids, and not their texts",
+            (By::Ids, None) => {
+                "with --config and the file of `run`, they are looked for in the outputs of the days"
+            }
+            (By::Ids, Some(_)) => "the outputs of these days are not where the file says",
+        };
+        let mut dropped = Dropped { why, ..Dropped::default() };
+        for entry in version.all_entries().iter().rev() {
+            let output = config.output.path.as_ref().filter(|_| by == By::Ids);
+            let list = output.map(|output| Place::from(entry.day.expand(output)).here());
+            let list = list.transpose()?.map(|output| output.join("dedup/drop.txt"));
+            match list.filter(|list| list.exists()) {
+                Some(list) => dropped.lists.push((entry.day, list)),
+                // A day that was added whole has dropped no page.
+                None => dropped.unread.extend(entry.only.map(|_| entry.day)),
+            }
+        }
+        Ok(dropped)
+    }
+
+    fn warn(&self) {
+        if let [newest, .., oldest] | [newest @ oldest] = &self.unread[..] {
+            tracing::warn!(
+                "a no says nothing of the pages that the days from {oldest} to {newest} read and dropped, which the store does not have: {}",
+                self.why
+            );
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.lists.is_empty()
+    }
+
+    /// The newest day that has dropped a page with each of these ids; none if no day has.
+    fn newest_days(&self, ids: &[&str]) -> Result<Vec<Option<Day>>> {
+        let mut places: HashMap<&[u8], Vec<usize>> = HashMap::new();
+        for (place, id) in ids.iter().enumerate() {
+            places.entry(id.as_bytes()).or_default().push(place);
+        }
+        let mut days = vec![None; ids.len()];
+        for (day, list) in &self.lists {
+            each_id(list, |_, id| {
+                for place in places.remove(id).into_iter().flatten() {
+                    days[place] = Some(*day);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(days)
     }
 }

@@ -1,7 +1,6 @@
 //! `dupsieve store`: makes, changes, lists and checks a store.
 
 mod coming_back;
-mod expire;
 mod indexing;
 mod listing;
 mod readmit;
@@ -32,13 +31,11 @@ use crate::flags::shared::{ConfirmDay, DryRun, Memory, Overwrite, Telemetry, Wor
 use crate::outcome::identity;
 use crate::outcome::summary::Summary;
 pub(crate) use coming_back::coming_back;
-use expire::expire;
-pub(crate) use expire::{expire_days, log_expiry};
 use listing::{list, log, summary_of};
 use readmit::readmit;
 use retention::{purge, remove};
-use upkeep::{compact, prune};
-pub(crate) use upkeep::{keep_up, show_verifying};
+use upkeep::{compact, expire, prune};
+pub(crate) use upkeep::{expire_days, keep_up, log_expiry, show_verifying};
 
 /// Keep the fingerprints of all pages, day by day and in versions
 #[derive(Args, Debug)]

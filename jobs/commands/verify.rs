@@ -1,13 +1,11 @@
 //! `dupsieve verify`: proves that an output is complete and unchanged, and that its verdicts come out of its fingerprints and the store.
 
 mod again;
-mod clustered;
+mod day;
 mod gone;
-mod held;
 mod join_output;
 mod left;
 mod left_passages;
-mod segment;
 
 use std::path::{Path, PathBuf};
 
@@ -30,9 +28,9 @@ use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
 use crate::flags::shared::{Memory, Telemetry, Workers, shared};
 use crate::outcome::summary::Summary;
+use day::{check_clusters, check_held, verify_segment};
 use join_output::JoinOutput;
 use left::Judged;
-use segment::verify_segment;
 
 /// The count of outputs of which nothing was made again, although there was something to make.
 const UNPROVED: &str = "unproved";
@@ -133,13 +131,13 @@ fn verify(path: &Path, arguments: &Arguments, global: &GlobalFlags) -> Result<Su
         let batch = verify_segment(&path.join("batch.seg"))?;
         let found = path.join("dedup");
         let joined = verify_join(&found, Some(batch.clone()), arguments, global)?;
-        held::check(&found, &batch)?;
+        check_held(&found, &batch)?;
         let verified = segment_summary(&batch).then(joined);
         let clusters = path.join("clusters");
         if !clusters.exists() {
             return Ok(verified);
         }
-        let bytes = clustered::check(&clusters, &found, global)? + verified.counted("bytes");
+        let bytes = check_clusters(&clusters, &found, global)? + verified.counted("bytes");
         return Ok(verified.count("bytes", bytes).path("clusters", &clusters));
     }
     if !path.exists() {

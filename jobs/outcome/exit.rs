@@ -18,7 +18,6 @@ use dupsieve::{Error, Kind, Result};
 use rustix::io::Errno;
 
 use super::account;
-use super::advice;
 use super::failure;
 use super::identity;
 use super::log;
@@ -164,7 +163,7 @@ pub(crate) fn end(outcome: Result<Summary>) -> ! {
     claim(code_of(&outcome));
     let superseded = outcome.as_ref().err().and_then(|_| identity::locks().superseded());
     let is_superseded = superseded.is_some();
-    let outcome = outcome.map_err(|error| advice::in_flags(superseded.unwrap_or(error)));
+    let outcome = outcome.map_err(|error| failure::in_flags(superseded.unwrap_or(error)));
     if let Err(error) = &outcome {
         if audience() != Audience::Supervisor {
             log::failure(&error.to_string(), &failure::shown(error));

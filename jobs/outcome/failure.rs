@@ -1,11 +1,12 @@
-//! A failure as a person reads it, and its report: `OUTPUT.failed.json`, beside the output that was not made.
+//! A failure as a person reads it, with its advice in flags and commands, and its report: `OUTPUT.failed.json`, beside the output that was
+//! not made.
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use dupsieve::rooms::error::At;
+use dupsieve::rooms::error::{At, Remedy};
 use dupsieve::rooms::output::{self, NewFile};
 use dupsieve::rooms::parallel::lock;
 use dupsieve::{Error, Result};
@@ -78,6 +79,30 @@ pub(super) fn write(path: &Path, error: &Error) -> Result<()> {
     file.publish()
 }
 
+/// Adds to the advice of `error` the flags or the command with which it is followed.
+pub(super) fn in_flags(error: Error) -> Error {
+    match (error.advice(), named(error.remedy())) {
+        (Some(advice), Some(named)) => {
+            let advice = match error.remedy().job.is_some() {
+                true => format!("{advice}: {named}"),
+                false => format!("{advice} ({named})"),
+            };
+            error.help(advice)
+        }
+        _ => error,
+    }
+}
+
+fn named(remedy: &Remedy) -> Option<String> {
+    let flags: Vec<String> = remedy.settings.iter().map(|setting| format!("--{setting}")).collect();
+    match (&remedy.job, flags.is_empty()) {
+        (Some(job), true) => Some(format!("dupsieve {job}")),
+        (Some(job), false) => Some(format!("dupsieve {job} {}", flags.join(" "))),
+        (None, true) => None,
+        (None, false) => Some(flags.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use dupsieve::Kind;
@@ -96,5 +121,23 @@ mod tests {
         assert!(told.ends_with("\nhelp: dupsieve help bad-data"), "{told}");
         let told = shown(&Error::new(Kind::Config, "wrong\nin two lines").called("locked"));
         assert_eq!(told, "error: wrong\n  in two lines\nhelp: dupsieve help locked");
+    }
+
+    #[test]
+    fn advice_names_flags_and_commands() {
+        let error = || Error::new(Kind::Usage, "too small").help("allow more");
+        for (error, told) in [
+            (error(), "too small; allow more"),
+            (error().setting("memory"), "too small; allow more (--memory)"),
+            (error().settings(["a", "b exact"]), "too small; allow more (--a, --b exact)"),
+            (error().job("weights"), "too small; allow more: dupsieve weights"),
+            (
+                error().job("store index").setting("filters"),
+                "too small; allow more: dupsieve store index --filters",
+            ),
+            (error().setting("memory").help("wait"), "too small; wait"),
+        ] {
+            assert_eq!(in_flags(error).to_string(), told);
+        }
     }
 }

@@ -1,5 +1,5 @@
 //! The ground of the program: what a command leaves when it ends. Its exit code and summary ([`exit`],
-//! [`summary`]; [`abort`] where a thread aborts), what a question is answered with ([`answer`]), the report of a failure ([`failure`]), with its advice in flags (`advice`), and what it shows meanwhile: log lines ([`log`]) and progress ([`progress`]), on a terminal without control characters ([`terminal`]). [`identity`] is which job it is. Programs
+//! [`summary`]; [`abort`] where a thread aborts), what a question is answered with ([`answer`]), the report of a failure ([`failure`]), and what it shows meanwhile: log lines ([`log`]) and progress ([`progress`]), on a terminal without control characters ([`terminal`]). [`identity`] is which job it is. Programs
 //! that watch jobs get metrics when it has ended ([`metrics_file`]).
 //!
 //! May import: files of this room and the library. No flag and no command is known here: these files take
@@ -9,7 +9,6 @@
 
 pub(crate) mod abort;
 pub(crate) mod account;
-mod advice;
 pub(crate) mod answer;
 pub(crate) mod exit;
 pub(crate) mod exposition;

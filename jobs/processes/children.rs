@@ -17,7 +17,6 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::flags::place::mounts;
-use crate::processes::attempt::{Attempt, Cause};
 use crate::processes::child::{self, HEARTBEAT, Introduction};
 use crate::processes::signals;
 
@@ -295,4 +294,59 @@ fn is_summary(line: &str) -> bool {
     line.starts_with('{')
         && serde_json::from_str::<Value>(line)
             .is_ok_and(|value| keys.iter().all(|key| value.get(key).is_some()))
+}
+
+pub(crate) struct Attempt {
+    /// The summary line of the process that decided the attempt, if it wrote one.
+    pub(crate) summary: Option<String>,
+    pub(crate) code: u8,
+    /// The failure as the supervisor saw it.
+    pub(crate) error: Error,
+    /// Whether there must be no other attempt: a signal came, or a child could not be ended.
+    pub(crate) is_final: bool,
+}
+
+impl Attempt {
+    pub(crate) fn interrupted(signal: &str) -> Attempt {
+        let error = signals::interrupted(signal);
+        Attempt { summary: None, code: error.kind().code(), error, is_final: true }
+    }
+
+    /// Why the attempt failed: the error in the summary line, or else as the supervisor saw it.
+    pub(crate) fn reason(&self) -> String {
+        let parsed = |line: &str| serde_json::from_str::<Value>(line).ok();
+        let summary = self.summary.as_deref().and_then(parsed);
+        let error = summary.as_ref().and_then(|summary| summary["error"].as_str());
+        error.map_or_else(|| self.error.to_string(), str::to_owned)
+    }
+}
+
+/// Why an attempt fails, as the supervisor sees it, and the child whose summary line may say more.
+struct Cause {
+    error: Error,
+    process: Option<usize>,
+    code: u8,
+}
+
+impl Cause {
+    fn new(error: Error, process: Option<usize>) -> Cause {
+        let code = error.kind().code();
+        Cause { error, process, code }
+    }
+
+    fn of_end(process: usize, status: ExitStatus) -> Cause {
+        match (status.code(), status.signal()) {
+            (Some(code), _) => {
+                let what =
+                    format!("process {process} ended with code {code} and without a summary line");
+                let code = u8::try_from(code).unwrap_or(Kind::Internal.code());
+                Cause { error: Error::new(Kind::Internal, what), process: Some(process), code }
+            }
+            (None, signal) => {
+                let name = signals::name_of(signal.unwrap_or_default());
+                let what = format!("lost process {process} to {name}");
+                Cause::new(Error::new(Kind::Temporary, what), None)
+            }
+        }
+    }
 }

@@ -15,8 +15,7 @@ use dupsieve::rooms::step::{self, Step};
 use crate::flags::machines::MachineFlags;
 use crate::outcome::exit;
 use crate::outcome::summary::SummaryLine;
-use crate::processes::attempt::Attempt;
-use crate::processes::children::{Children, Event};
+use crate::processes::children::{Attempt, Children, Event};
 use crate::processes::signals;
 
 /// The pause before the first restart; the pause before the second is twice as long, and so on.

@@ -13,22 +13,22 @@ use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::{Recipe, Stamp};
 use dupsieve::rooms::flow::{Processes, Role, Start};
 use dupsieve::rooms::join::{self, Join, JoinInputs, Joined, Preset, Site};
-use dupsieve::rooms::matches::Recrawled;
+use dupsieve::rooms::matches::{DroppedExample, Recrawled, is_cut};
 use dupsieve::rooms::output::{self, Fence, Lock, Staging};
 use dupsieve::rooms::peers::Topology;
-use dupsieve::rooms::report::{self, LaterDays, Made, Parameters, Report};
+use dupsieve::rooms::report::{self, LaterDays, Made, Nearest, Parameters, Report};
 use dupsieve::rooms::results::ResultFormat;
 use dupsieve::rooms::store::{Column, Digest, Segment, Version};
 use dupsieve::rooms::tables::{Design, Problem, plan};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::differences;
-use crate::commands::making;
+use crate::commands::difference::IN_SHORT;
+use crate::commands::excerpts::{self, Excerpts, Pair};
 use crate::commands::pages::PageSource;
-use crate::commands::passages_in_place;
 use crate::commands::places::{self, Destination};
 use crate::commands::store_at::StoreAt;
+use crate::commands::{making, passages_in_place};
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::mounts;
 use crate::flags::settings::{Count, DedupSettings, Keep};
@@ -266,7 +266,7 @@ impl Job {
         let examples = outcome.dropped_examples.as_deref().unwrap_or_default();
         let day = self.request.store.day();
         let pages = self.request.pages.clone().map(|pages| pages.of_day(day));
-        if let Some(differences) = pages.as_ref().and_then(|it| differences::of(examples, it)) {
+        if let Some(differences) = pages.as_ref().and_then(|it| differences_of(examples, it)) {
             run["differences"] = differences;
         }
         if passages.is_some() {
@@ -346,6 +346,38 @@ pub(crate) fn check_settings(
     join::check_passages(settings.passages, stamp.as_str())?;
     join::check_recrawled(settings.recrawled(stamp.as_str()), check, stamp.as_str())?;
     join::check_signatures(check, stamp.as_str())
+}
+
+/// For each example the passages that differ; none if the inputs are large, or cannot be read any more.
+fn differences_of(examples: &[DroppedExample], source: &PageSource) -> Option<Value> {
+    read_differences(examples, source).unwrap_or_else(|error| {
+        tracing::warn!("report.html does not show the words that differ: {error}");
+        None
+    })
+}
+
+fn read_differences(examples: &[DroppedExample], source: &PageSource) -> Result<Option<Value>> {
+    let kept: Vec<Nearest> = examples.iter().map(nearest).collect();
+    let pairs: Vec<Pair<'_>> = examples.iter().map(|it| &*it.id).zip(&kept).collect();
+    let bytes = excerpts::input_bytes(pairs.iter().copied(), source, &source.settings)?;
+    if pairs.is_empty() || bytes > excerpts::MOST_INPUT_BYTES {
+        return Ok(None);
+    }
+    let texts = Excerpts::read(pairs.iter().copied(), source, &source.settings)?;
+    let difference = |pair: &Pair<'_>| {
+        let (passages, note) = match texts.compare(*pair)? {
+            Ok(compared) => compared.passages(&IN_SHORT),
+            Err(missing) if is_cut(missing) => (Vec::new(), None),
+            Err(missing) => (Vec::new(), Some(excerpts::lacking(missing))),
+        };
+        Ok(json!({ "passages": passages, "note": note }))
+    };
+    pairs.iter().map(difference).collect::<Result<Vec<Value>>>().map(|all| Some(all.into()))
+}
+
+fn nearest(example: &DroppedExample) -> Nearest {
+    let DroppedExample { of, distance, against, .. } = example.clone();
+    Nearest { id: of, distance, against }
 }
 
 #[cfg(test)]

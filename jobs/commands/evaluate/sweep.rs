@@ -8,14 +8,15 @@ use dupsieve::rooms::evaluate::planted::{PlantedEvaluation, PlantedScores};
 use dupsieve::rooms::evaluate::{
     LONGEST_PAGE, MemoryMeter, NearMethod, PageSample, SampledPage, cheapest,
 };
+use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::synthetic::Edit;
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
-use super::methods::{methods, parts, recommendation};
 use crate::commands::pages;
+use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
-use crate::flags::settings::PageSettings;
+use crate::flags::settings::{FingerprintSettings, PageSettings};
 use crate::outcome::answer;
 use crate::outcome::progress::{Progress, Unit};
 use crate::outcome::summary::Summary;
@@ -123,5 +124,44 @@ fn object(seen: u64, seed: u64, methods: &[NearMethod], scores: &PlantedScores) 
         "without_fingerprint": scores.without_fingerprint,
         "methods": judged.collect::<Vec<_>>(),
         "recommended": recommendation(methods, cheapest(&f1)),
+    })
+}
+
+/// The presets first, then what the configuration file says if it differs.
+fn methods(config: &Config) -> Result<Vec<NearMethod>> {
+    let mut methods = presets()?;
+    let Config { fingerprint, dedup, .. } = config;
+    let FingerprintSettings { made, pages } = fingerprint;
+    let says = made.recipe.is_some() || made.check.is_some() || made.width.is_some();
+    if says || dedup.distance.is_some() || dedup.check.is_some() {
+        let recipe = made.recipe(&PageSettings { format: None, ..pages.clone() })?;
+        let (distance, confirm) = dedup.distance_and_check(recipe.stamp().as_str());
+        confirm.map_or(Ok(()), |it| it.check.of_texts().map(drop))?;
+        methods.push(NearMethod { name: "your file".to_owned(), recipe, distance, confirm });
+    }
+    Ok(methods)
+}
+
+pub(crate) fn presets() -> Result<Vec<NearMethod>> {
+    let preset = |preset: Preset| {
+        let name = preset.to_string();
+        let (distance, confirm) = (preset.distance(), preset.check());
+        Ok(NearMethod { name, recipe: preset.recipe(None)?, distance, confirm })
+    };
+    Preset::ALL.into_iter().map(preset).collect()
+}
+
+/// The method to use, and the line for a configuration file that chooses it; none if it is in the file already.
+fn recommendation(methods: &[NearMethod], best: usize) -> Value {
+    let line = Preset::ALL.get(best).map(|preset| format!("preset = \"{preset}\"\n"));
+    json!({ "method": methods[best].name, "configuration": line })
+}
+
+fn parts(method: &NearMethod) -> Value {
+    json!({
+        "method": method.name,
+        "recipe": method.recipe.name(),
+        "distance": method.distance,
+        "check": method.confirm.map(|confirm| confirm.to_string()),
     })
 }

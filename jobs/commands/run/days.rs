@@ -11,23 +11,22 @@ use dupsieve::rooms::output::{self, Lock};
 use dupsieve::rooms::passages::Cut;
 use dupsieve::rooms::report::{self, Made, Report};
 use dupsieve::rooms::results::ResultFormat;
-use dupsieve::rooms::store::{Day, Entry, Replacements, Retention, Segment, Store};
+use dupsieve::rooms::store::{Day, Entry, RecordCounts, Replacements, Retention, Segment, Store};
 use dupsieve::{Error, Kind, Result};
 
-use crate::commands::dedup;
 use crate::commands::filter::Kept;
 use crate::commands::fingerprint::{self, OtherTexts};
 use crate::commands::init::layout;
-use crate::commands::making;
 use crate::commands::pages::PageSource;
 use crate::commands::places::{self, Destination};
-use crate::commands::shell;
 use crate::commands::store::{expire_days, keep_up, log_expiry};
 use crate::commands::store_at::StoreAt;
+use crate::commands::{dedup, making, shell};
 use crate::flags::config::{Add, Config};
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
 use crate::flags::settings::{Replaced, StoreSettings};
+use crate::outcome::summary::tally;
 
 const MOST_RANGES: usize = 8;
 /// The folder, in the output of a day, for outputs that are made again.
@@ -363,4 +362,42 @@ fn check_cut(config: &Config) -> Result<()> {
 
 fn absolute(path: &Path) -> PathBuf {
     path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// Logs what became of the pages of a day, whose join is the output `found`, and what is unusual about the day.
+pub(super) fn log_day(plan: &DayPlan<'_>, day: Day, found: &Path) -> Result<()> {
+    let Some(Report { batch, outcome, later_days, .. }) = Report::read(found)? else {
+        return Ok(());
+    };
+    let RecordCounts { read, empty, repeated, quarantined, removed, .. } = batch;
+    let parts = [
+        (outcome.kept, "kept"),
+        (outcome.duplicates(), "duplicate(s)"),
+        (outcome.superseded.unwrap_or(0), "superseded"),
+        (empty, "empty"),
+        (repeated, "repeated id(s)"),
+        (quarantined, "unreadable"),
+        (removed, "removed"),
+    ];
+    tracing::info!("{day}  {}", tally(read, "page(s)", &parts));
+    if read == 0 {
+        tracing::warn!(
+            "there are no pages for {day}; if they come later, run `{}`",
+            plan.redo_command(day)
+        );
+    }
+    if let Some(later) = later_days {
+        let redo = plan.first_out_of_order(day)?.map(|first| plan.redo_command(first.day));
+        let advice = redo.map(|redo| format!("; to put the days in order, run `{redo}`"));
+        let dropped = match later.dropped {
+            0 => String::new(),
+            dropped => format!(": {dropped} of its pages are duplicates of pages of these days"),
+        };
+        tracing::warn!(
+            "{day} was run after later days ({}){dropped}{}",
+            later.named(),
+            advice.unwrap_or_default()
+        );
+    }
+    Ok(())
 }

@@ -22,8 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clean_files;
 use super::clusters::{self, Chain};
-use super::day_log::log_day;
-use super::days::{DayPlan, STAGED};
+use super::days::{DayPlan, STAGED, log_day};
 use crate::commands::dedup::{self, dedup};
 use crate::commands::fingerprint::{self, fingerprint};
 use crate::commands::places::Destination;

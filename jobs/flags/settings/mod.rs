@@ -10,27 +10,21 @@
 //! May import: files of this folder and the library. Start with `dedup`, the shorter of both sections.
 
 pub(crate) mod allowed;
-mod clusters;
 mod dedup;
 mod fingerprint;
 mod keep;
-mod output;
-mod passages;
 pub(crate) mod path_or;
 mod recipe;
 mod section;
-mod store;
-mod text;
+mod sections;
 mod values;
 
-pub(crate) use clusters::ClustersSettings;
 pub(crate) use dedup::DedupSettings;
 pub(crate) use fingerprint::{FingerprintSettings, PageSettings, RecipeSettings, reads_texts};
 pub(crate) use keep::{Keep, KeepField};
-pub(crate) use output::{FormatFlag, OutputSettings};
-pub(crate) use passages::PassagesSettings;
-pub(crate) use recipe::RecipeChoice;
+pub(crate) use recipe::{RecipeChoice, read_text};
 pub(crate) use section::{section, settings};
-pub(crate) use store::{Replaced, StoreSettings};
-pub(crate) use text::read_text;
+pub(crate) use sections::{
+    ClustersSettings, FormatFlag, OutputSettings, PassagesSettings, Replaced, StoreSettings,
+};
 pub(crate) use values::{ByteSize, Count, Share, parse_count, parse_width, typed};

@@ -1,12 +1,50 @@
-//! The section `[store]` of a configuration file: where the store is, and how it is kept. `store = "PATH"`
-//! is short for a section with the path alone.
+//! The sections that only files have: `[output]`, `[store]`, `[clusters]` and `[passages]`. `output = "PATH"` and `store = "PATH"` are short
+//! for a section with the path alone.
 
 use std::num::NonZero;
 
+use clap::Args;
+use dupsieve::rooms::clusters::Method;
+use dupsieve::rooms::passages::Cut;
+use dupsieve::rooms::results::ResultFormat;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
+use super::{allowed, typed};
 use crate::flags::place::Place;
+
+/// The format of tables, as the command line says it.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct FormatFlag {
+    /// Format of the tables, such as matches and verdicts: tsv, parquet or jsonl. All commands read all of them
+    /// [default: tsv]
+    #[arg(long, value_name = "FORMAT", env = "DUPSIEVE_OUTPUT_FORMAT")]
+    pub(crate) output_format: Option<ResultFormat>,
+}
+
+impl FormatFlag {
+    pub(crate) fn or(self, file: &OutputSettings) -> ResultFormat {
+        self.output_format.or(file.format).unwrap_or_default()
+    }
+}
+
+/// Where the outputs of a day are, and how their tables are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "OutputSection")]
+pub(crate) struct OutputSettings {
+    /// The output folder of a day. It must contain `{date}` or all three parts.
+    pub(crate) path: Option<String>,
+    /// The format of the tables, such as matches and verdicts.
+    #[schemars(schema_with = "allowed::result_format")]
+    pub(crate) format: Option<ResultFormat>,
+}
+
+impl From<String> for OutputSettings {
+    fn from(path: String) -> OutputSettings {
+        OutputSettings { path: Some(path), format: None }
+    }
+}
 
 /// Where the store is, and how `run` keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -64,6 +102,37 @@ fn needed<'de, D: Deserializer<'de>>(path: D) -> Result<Option<Place>, D::Error>
 
 fn yes() -> bool {
     true
+}
+
+/// How `run` makes the clusters of a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ClustersSettings {
+    /// Which pages are one cluster.
+    #[serde(default)]
+    #[schemars(schema_with = "allowed::method")]
+    pub(crate) method: Method,
+    /// Whether the tables of clusters and sizes are written for each day.
+    #[serde(default = "yes")]
+    pub(crate) lists: bool,
+}
+
+/// Which passages of a day are listed, and cut out of its clean files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PassagesSettings {
+    /// How many words a passage has at least: 50 or more.
+    #[serde(default = "usual")]
+    pub(crate) words: usize,
+    /// What goes with a passage out of the copies that `kept` asks for: words (to the word), lines (whole lines and sentences that are repeated)
+    /// or paragraphs. Without it the pages are copied as they came.
+    #[serde(default, deserialize_with = "typed::deserialize")]
+    #[schemars(schema_with = "allowed::cut")]
+    pub(crate) cut: Option<Cut>,
+}
+
+fn usual() -> usize {
+    50
 }
 
 #[cfg(test)]
