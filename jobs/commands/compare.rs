@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         }
     };
     println!("{object}");
-    Ok(Summary::answered())
+    Ok(Summary::new())
 }
 
 fn by_check(check: TextMeasure, files: [&PathBuf; 2]) -> Result<serde_json::Value> {

@@ -94,5 +94,5 @@ fn judge(pairs: &Path, labels: &Labels) -> Result<Summary> {
     object["clusters"] = labels.len().into();
     object["unlabelled"] = pairs.unlabelled.into();
     println!("{object}");
-    Ok(Summary::answered())
+    Ok(Summary::new())
 }

@@ -41,55 +41,12 @@ const EXAMPLES_IN_SHORT: usize = 2;
 const LONGEST_DEFAULT: usize = 40;
 
 /// Flags that few need.
-const RARE: [&str; 47] = [
-    "accept-truncated",
-    "as-of",
-    "boilerplate",
-    "check",
-    "confirm-day",
-    "dedup-check",
-    "design",
-    "distance",
-    "drop-empty",
-    "drop-parameters",
-    "encoding",
-    "exclude",
-    "hashes",
-    "html",
-    "keep-bands",
-    "keep-digests",
-    "keep-passages",
-    "matches",
-    "max-answer",
-    "max-bad",
-    "max-batch",
-    "max-body",
-    "max-connections",
-    "max-in-flight",
-    "max-journal",
-    "max-lost",
-    "max-matches",
-    "max-record",
-    "max-repeated",
-    "max-requests",
-    "max-text",
-    "max-time",
-    "max-work",
-    "min-count",
-    "output-format",
-    "page-time",
-    "permutations",
-    "place-ids",
-    "quarantine",
-    "recipe",
-    "recrawled",
-    "resident",
-    "seed",
-    "shingle",
-    "similarities",
-    "sketch",
-    "width",
-];
+const RARE: &str = "accept-truncated as-of boilerplate check confirm-day dedup-check design distance \
+    drop-empty drop-parameters encoding exclude hashes html keep-bands keep-digests \
+    keep-passages matches max-answer max-bad max-batch max-body max-connections \
+    max-in-flight max-journal max-lost max-matches max-record max-repeated max-requests \
+    max-text max-time max-work min-count output-format page-time permutations place-ids \
+    quarantine recipe recrawled resident seed shingle similarities sketch width";
 
 /// What the book says of a kind of error: what is below the heading of its name.
 pub(crate) fn of_error(kind: &str) -> Option<String> {
@@ -168,7 +125,7 @@ fn below(command: Command) -> Command {
 /// The flag with the beginning of its description for `-h`, which leaves out flags that are rare or that several commands share.
 fn in_short(flag: Arg) -> Arg {
     let flag = completed_by_paths(flag).hide_env(true);
-    let is_rare = flag.get_long().is_some_and(|name| RARE.contains(&name));
+    let is_rare = flag.get_long().is_some_and(|name| RARE.split(' ').any(|rare| rare == name));
     let is_common = is_rare || flag.get_help_heading() == Some(COMMON);
     let Some(whole) = flag.get_help().map(ToString::to_string) else { return flag };
     let whole = flag.get_long_help().map_or(whole.clone(), ToString::to_string);

@@ -6,8 +6,7 @@
 //! proposed commands. [`help`] has what the help of all commands says,
 //! and [`version`] what `--version` says.
 //!
-//! May import: files of this room and of all others in `jobs/`, and the library. What a command computes
-//! belongs in the library; only flags, printing and exit codes belong here.
+//! What a command computes belongs in the library; only flags, printing and exit codes belong here.
 //!
 //! Start with `command_line`, which parses the command line and calls the command. A new command is a new
 //! file, its line below, and its line in `command_line`.

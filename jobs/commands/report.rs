@@ -47,5 +47,5 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     if let Some(text) = text {
         println!("{}", json!({ "all": text }));
     }
-    Ok(Summary::answered())
+    Ok(Summary::new())
 }

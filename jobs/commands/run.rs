@@ -14,7 +14,7 @@ use dupsieve::rooms::error::Named;
 use dupsieve::rooms::flow::Processes;
 use dupsieve::rooms::report::{ClusterReport, Made, Report};
 use dupsieve::rooms::step::{self, Step};
-use dupsieve::rooms::store::{Added, Day, DayRange, NewDay, Store};
+use dupsieve::rooms::store::{Added, Day, DayRange, Store};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
@@ -235,12 +235,9 @@ fn run_day(
 }
 
 fn add(plan: &DayPlan<'_>, joined: &dedup::Request, day: Day) -> Result<Added> {
-    let only = plan.only(&joined.output);
-    let replaced = plan.replaced(&joined.output)?;
     let report = Report::read(&joined.output)?;
     let after = report.and_then(|report| report.parameters.get("store")?.parse().ok());
-    let (segment, only, replaces) = (&joined.batch, only.as_deref(), replaced.as_ref());
-    Store::open(&plan.store)?.add(&NewDay { segment, day, only, replaces }, after)
+    plan.entering(joined, day, |new| Store::open(&plan.store)?.add(new, after))
 }
 
 /// Adds what was read and found, what was written, and what to do next. `day` is the last day.

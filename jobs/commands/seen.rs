@@ -121,7 +121,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     if portion.has_no {
         portion.asking.dropped.warn();
     }
-    Ok(Summary::answered())
+    Ok(Summary::new())
 }
 
 struct Asking {

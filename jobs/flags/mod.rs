@@ -4,8 +4,6 @@
 //! processes a command runs, and [`config`] the configuration file. [`settings`] has the flags that a file can set too, and the types of
 //! their values. [`place`] has the paths and addresses that flags and files name. The flags of a single command are in that command's file.
 //!
-//! May import: files of this room, of `outcome`, and the library.
-//!
 //! Start with `global::GlobalFlags`.
 
 pub(crate) mod config;

@@ -18,7 +18,7 @@ pub(crate) fn print(object: &Value, template: &str, as_json: bool) -> Result<Sum
     let text = if as_json { format!("{object}\n") } else { drawn(object, template) };
     let mut out = terminal::stdout();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).at("stdout")?;
-    Ok(Summary::answered())
+    Ok(Summary::new())
 }
 
 /// An object as its template shows it.

@@ -2,8 +2,7 @@
 //! [`summary`]; [`abort`] where a thread aborts), what a question is answered with ([`answer`]), the report of a failure ([`failure`]), and what it shows meanwhile: log lines ([`log`]) and progress ([`progress`]), on a terminal without control characters ([`terminal`]). [`identity`] is which job it is. Programs
 //! that watch jobs get metrics when it has ended ([`metrics_file`]).
 //!
-//! May import: files of this room and the library. No flag and no command is known here: these files take
-//! plain arguments, such as `quiet: bool`.
+//! No flag and no command is known here: these files take plain arguments, such as `quiet: bool`.
 //!
 //! Start with `exit::end`, through which every run of the program ends.
 

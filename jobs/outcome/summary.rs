@@ -198,11 +198,6 @@ impl Summary {
         self.already_done = false;
         self
     }
-
-    /// The summary of a command that has printed its answer: nothing more is printed.
-    pub(crate) fn answered() -> Summary {
-        Summary::new()
-    }
 }
 
 impl SummaryLine {

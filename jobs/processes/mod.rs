@@ -4,8 +4,6 @@
 //! [`child`] meets the others through it. [`machines`] joins this process with the others, whether they are
 //! children or lines of a hosts file ([`listen`]). [`signals`] and [`stall`] end a process that is interrupted or hangs.
 //!
-//! May import: files of this room, of `flags` and `outcome`, and the library.
-//!
 //! Start with `machines::join`, which every command that can be shared calls.
 
 pub(crate) mod child;

@@ -11,7 +11,9 @@ use dupsieve::rooms::output::{self, Lock};
 use dupsieve::rooms::passages::Cut;
 use dupsieve::rooms::report::{self, Made, Report};
 use dupsieve::rooms::results::ResultFormat;
-use dupsieve::rooms::store::{Day, Entry, RecordCounts, Replacements, Retention, Segment, Store};
+use dupsieve::rooms::store::{
+    Day, Entry, NewDay, RecordCounts, Replacements, Retention, Segment, Store,
+};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::filter::Kept;
@@ -312,14 +314,22 @@ impl DayPlan<'_> {
         })
     }
 
-    /// The list of the pages that enter the store, in the output `found` of a join; none if all pages do.
-    pub(crate) fn only(&self, found: &Path) -> Option<PathBuf> {
-        (self.config.add == Add::Kept).then(|| found.join("keep.txt"))
+    /// What `take` does with what enters the store of a day that was `joined`.
+    pub(crate) fn entering<T>(
+        &self,
+        joined: &dedup::Request,
+        day: Day,
+        take: impl FnOnce(&NewDay<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let only = (self.config.add == Add::Kept).then(|| joined.output.join("keep.txt"));
+        let replaced = self.replaced(&joined.output)?;
+        let (segment, only, replaces) = (&joined.batch, only.as_deref(), replaced.as_ref());
+        take(&NewDay { segment, day, only, replaces })
     }
 
     /// What the output `found` of a join says of the pages of the store that those of a day replace, and of slack; none if it says nothing. No page
     /// is replaced if they are to stay.
-    pub(crate) fn replaced(&self, found: &Path) -> Result<Option<Replacements>> {
+    fn replaced(&self, found: &Path) -> Result<Option<Replacements>> {
         let report = Report::read(found)?;
         let tells = report.is_some_and(|report| report.outcome.replaced.is_some());
         let listed = tells.then(|| replacements_in(found)).transpose()?;

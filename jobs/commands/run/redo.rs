@@ -16,7 +16,7 @@ use dupsieve::rooms::flow::Processes;
 use dupsieve::rooms::output::{self, Lock, NewFile, QUARANTINE, REPEATED, SUCCESS};
 use dupsieve::rooms::report::{self, Made, Report};
 use dupsieve::rooms::step::{self, Step};
-use dupsieve::rooms::store::{Day, Draft, Entry, NewDay, Segment, Store, Version};
+use dupsieve::rooms::store::{Day, Draft, Entry, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
@@ -288,16 +288,13 @@ fn is_up_to_date(
     global: &GlobalFlags,
 ) -> Result<bool> {
     let joined = dedup::Request { format: plan.format(), ..plan.to_join(day)? };
-    let only = plan.only(&joined.output);
-    let replaced = plan.replaced(&joined.output)?;
     let removals = store.before(day)?.removals();
-    let (segment, only, replaces) = (&joined.batch, only.as_deref(), replaced.as_ref());
     Ok(dedup::stands(&joined).unwrap_or(false)
-        && store.removed_of(&Segment::open(segment)?, day)? == 0
+        && store.removed_of(&Segment::open(&joined.batch)?, day)? == 0
         && Report::read(&joined.output)?.is_some_and(|made| made.removals == removals)
         && plan.unasked(day)?.is_empty()
         && clean_files::stand(plan, day, &joined, global)?
-        && store.would_add(&NewDay { segment, day, only, replaces }) == Ok(false))
+        && plan.entering(&joined, day, |new| Ok(store.would_add(new) == Ok(false)))?)
 }
 
 /// Makes one of the days, that at `at`, in [`STAGED`] and adds it to the draft.
@@ -328,7 +325,7 @@ fn make(
         plan.without_removed(day, &batch, &staged.join("batch.seg"))
     })?;
     let joined = dedup::Request {
-        batch: batch.clone(),
+        batch,
         format: plan.format(),
         store: StoreAt::Drafted(plan.store.clone(), day, redo_plan.joined(at)),
         output: staged.join("dedup"),
@@ -344,11 +341,8 @@ fn make(
     })?;
     step::begin(Step::Storing);
     processes.agree(&format!("draft {day}"), || {
-        let only = plan.only(&joined.output);
         let Some(draft) = draft.as_mut() else { return Ok(()) };
-        let replaced = plan.replaced(&joined.output)?;
-        let (only, replaces) = (only.as_deref(), replaced.as_ref());
-        draft.add(&NewDay { segment: &batch, day, only, replaces })?;
+        plan.entering(&joined, day, |new| draft.add(new))?;
         log_day(plan, day, &joined.output)?;
         stage_leaving(&staged, &plan.unasked(day)?)?;
         redo_plan.firsts[at].map_or(Ok(()), |first| draft.expire(first))
@@ -406,7 +400,7 @@ fn put_in_place(plan: &DayPlan<'_>, day: Day) -> Result<()> {
     let leaving = leaving(output)?;
     if staged.join("batch.seg").exists() {
         move_lists(&Segment::open(staged.join("batch.seg"))?, &batch)?;
-        move_file(&staged.join("batch.seg"), &batch)?;
+        fs::rename(staged.join("batch.seg"), &batch).at(&batch)?;
         output::sync_folder(output)?;
     }
     // They are of the batch before.
@@ -434,7 +428,7 @@ fn move_lists(made: &Segment, batch: &Path) -> Result<()> {
         let staged = output::beside(made.path(), suffix);
         let list = output::beside(batch, suffix);
         if staged.exists() {
-            move_file(&staged, &list)?;
+            fs::rename(&staged, &list).at(&list)?;
         } else if named.is_none() {
             output::remove_if_there(&list)?;
         }
@@ -454,21 +448,13 @@ fn clear(plan: &DayPlan<'_>, day: Day) -> Result<()> {
     for entry in fs::read_dir(&staged).at(&staged)? {
         let name = entry.at(&staged)?.file_name();
         let name = name.to_string_lossy();
-        let name = name.strip_prefix(output_prefix(&name)).unwrap_or_default();
+        // An unfinished output has one of these before its name.
+        let name = name.strip_prefix(".unfinished-").or(name.strip_prefix('.')).unwrap_or(&name);
         if !MADE.iter().chain([&LEAVING]).any(|ours| name.starts_with(ours)) {
             return Err(output::foreign(&staged, "only files of an earlier redo"));
         }
     }
     fs::remove_dir_all(&staged).at(&staged)
-}
-
-/// The prefix in the name of an unfinished output.
-fn output_prefix(name: &str) -> &'static str {
-    [".unfinished-", "."].into_iter().find(|prefix| name.starts_with(prefix)).unwrap_or("")
-}
-
-fn move_file(from: &Path, to: &Path) -> Result<()> {
-    fs::rename(from, to).at(to)
 }
 
 fn shown(days: &[Day]) -> String {

@@ -112,10 +112,14 @@ mod tests {
 
     const ASKED: Asked = Asked { peer: Peer(None), bytes: 1 };
 
+    fn pool() -> Pool {
+        let recipe = Recipe::named("external-64", None).expect("a recipe");
+        Pool::start(1, 8, &recipe).expect("threads")
+    }
+
     #[test]
     fn a_panic_fails_one_request_and_the_thread_works_on() {
-        let recipe = Recipe::named("external-64", None).expect("a recipe");
-        let pool = Pool::start(1, 8, &recipe).expect("threads");
+        let pool = pool();
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         exit::catch_panics();
         for number in 0..3 {
@@ -128,8 +132,7 @@ mod tests {
 
     #[test]
     fn work_learns_that_nobody_waits_any_more() {
-        let recipe = Recipe::named("external-64", None).expect("a recipe");
-        let pool = Pool::start(1, 8, &recipe).expect("threads");
+        let pool = pool();
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         let (begun, is_begun) = std::sync::mpsc::channel();
         let (gone, is_gone) = std::sync::mpsc::channel();
@@ -153,8 +156,7 @@ mod tests {
 
     #[test]
     fn a_small_request_does_not_wait_for_the_large_ones_of_another_client() {
-        let recipe = Recipe::named("external-64", None).expect("a recipe");
-        let pool = Pool::start(1, 8, &recipe).expect("threads");
+        let pool = pool();
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         let (begun, is_begun) = std::sync::mpsc::channel();
         let (go, goes) = std::sync::mpsc::channel::<()>();

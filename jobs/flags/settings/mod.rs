@@ -7,7 +7,7 @@
 //! [`PassagesSettings`] the section `[passages]`, which only files have.
 //! [`RecipeChoice`], [`Keep`], [`ByteSize`] and [`Count`] are types of values, and [`allowed`] says in a JSON schema what values may be.
 //!
-//! May import: files of this folder and the library. Start with `dedup`, the shorter of both sections.
+//! Start with `dedup`, the shorter of both sections.
 
 pub(crate) mod allowed;
 mod dedup;

@@ -116,56 +116,34 @@ pub(crate) fn compare<'py>(
     preset: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
     let preset = preset.to_owned();
-    let (recipe, compared) = interrupt::run(py, move |_| {
+    let (recipe, pages, jaccard) = interrupt::run(py, move |_| {
         let recipe = named(&preset, None)?;
-        let compared = Compared::of([&one, &another], &recipe, recipe.check())?;
-        Ok((recipe, compared))
+        let mut sketcher = recipe.sketcher()?;
+        let mut page = |text: &str| -> Result<(u128, Class, Vec<u8>)> {
+            let lacking = || Error::new(Kind::BadData, "the document has no feature");
+            let (fingerprint, class) = sketcher.page(text)?.ok_or_else(lacking)?;
+            let mut sketch = Vec::new();
+            recipe.check().map_or(Ok(()), |check| check.signer().sign(text, &mut sketch))?;
+            Ok((fingerprint, class, sketch))
+        };
+        let pages = [page(&one)?, page(&another)?];
+        let jaccard = TextMeasure::Jaccard.similarity([&one, &another])?;
+        Ok((recipe, pages, jaccard))
     })?;
+    let [first, second] = &pages;
     let told = PyDict::new(py);
     told.set_item("recipe", recipe.name())?;
-    told.set_item("distance", compared.distance)?;
-    told.set_item("fingerprints", compared.fingerprints.map(|it| hex(it, recipe.width())))?;
+    told.set_item("distance", (first.0 ^ second.0).count_ones())?;
+    told.set_item("fingerprints", [first, second].map(|it| hex(it.0, recipe.width())))?;
     let class = |class| if class == Class::Short { "short" } else { "full" };
-    told.set_item("classes", compared.classes.map(class))?;
-    told.set_item("jaccard", compared.jaccard)?;
-    if let (Some(check), Some(containment)) = (recipe.check(), compared.containment) {
+    told.set_item("classes", [first, second].map(|it| class(it.1)))?;
+    told.set_item("jaccard", jaccard)?;
+    let containment = recipe.check().map(|check| (check, check.containment(&first.2, &second.2)));
+    if let Some((check, Some(both))) = containment {
         told.set_item("check", check.to_string())?;
-        told.set_item("containment", containment)?;
+        told.set_item("containment", both.map(Contained::share))?;
     }
     Ok(told)
-}
-
-struct Compared {
-    fingerprints: [u128; 2],
-    classes: [Class; 2],
-    distance: u32,
-    jaccard: f64,
-    containment: Option<[f64; 2]>,
-}
-
-impl Compared {
-    fn of(texts: [&str; 2], recipe: &Recipe, check: Option<Check>) -> Result<Compared> {
-        let mut sketcher = recipe.sketcher()?;
-        let mut page = |text: &str| {
-            let lacking = || Error::new(Kind::BadData, "the document has no feature");
-            sketcher.page(text)?.ok_or_else(lacking)
-        };
-        let [one, another] = [page(texts[0])?, page(texts[1])?];
-        let containment = |check: Check| {
-            let mut signer = check.signer();
-            let [mut first, mut second] = [Vec::new(), Vec::new()];
-            signer.sign(texts[0], &mut first)?;
-            signer.sign(texts[1], &mut second)?;
-            Ok(check.containment(&first, &second).map(|both| both.map(Contained::share)))
-        };
-        Ok(Compared {
-            fingerprints: [one.0, another.0],
-            classes: [one.1, another.1],
-            distance: (one.0 ^ another.0).count_ones(),
-            jaccard: TextMeasure::Jaccard.similarity(texts)?,
-            containment: check.map(containment).transpose()?.flatten(),
-        })
-    }
 }
 
 fn named(preset: &str, recipe: Option<&str>) -> Result<Recipe> {
