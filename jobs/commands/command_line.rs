@@ -172,10 +172,8 @@ impl CommandLine {
     pub(crate) fn complete(&mut self) -> Result<()> {
         let file = match &self.command {
             Command::Run(_) if self.global.config.is_some() => {
-                return Err(Error::new(
-                    Kind::Usage,
-                    "`run` takes its configuration file as an argument, without --config",
-                ));
+                let what = "`run` takes its configuration file as an argument, without --config";
+                return Err(Error::new(Kind::Usage, what));
             }
             Command::Run(arguments) => Config::read(&arguments.days)?,
             _ => self.global.config()?,

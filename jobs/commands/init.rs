@@ -65,13 +65,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         return Err(Error::new(Kind::Missing, "no file with pages was found").at(first));
     }
     if let Some(ready) = inputs.files().iter().find(|file| !file.format().has_texts()) {
-        return Err(Error::new(
-            Kind::Usage,
-            "these files hold no texts, so nothing can be proposed",
-        )
-        .at(ready.path())
-        .found(ready.format())
-        .help("`dupsieve fingerprint` reads them as they are"));
+        let what = "these files hold no texts, so nothing can be proposed";
+        return Err(Error::new(Kind::Usage, what)
+            .at(ready.path())
+            .found(ready.format())
+            .help("`dupsieve fingerprint` reads them as they are"));
     }
     let survey = Survey::of(&inputs, |path| layout::day_in(path).map(|day| day.to_string()))?;
     let one_sort = one_sort(&inputs);

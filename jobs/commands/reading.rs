@@ -73,11 +73,10 @@ impl Pages {
     ) -> Result<Pages> {
         let (inputs, options) = settings.inputs(inputs, width)?;
         if processes > 1 && inputs.files().iter().any(|file| file.is_stream()) {
-            return Err(Error::new(
-                Kind::Usage,
-                "standard input cannot be read by several processes",
-            )
-            .help("write it to a file first, or use one process"));
+            let what = "standard input cannot be read by several processes";
+            return Err(
+                Error::new(Kind::Usage, what).help("write it to a file first, or use one process")
+            );
         }
         let written: Vec<PathBuf> =
             [output.to_path_buf()].into_iter().chain(beside_all(output)).collect();

@@ -184,11 +184,8 @@ fn run_day(
     let made = plan.to_fingerprint(day)?;
     let mut joined = plan.to_join(day)?;
     if global.overwrite && plan.is_held(day) && redo::was_made_otherwise(&made, &joined)? {
-        return Err(Error::new(
-            Kind::Exists,
-            "the output of a day in the store cannot be replaced",
-        )
-        .at(plan.output(day)?));
+        let what = "the output of a day in the store cannot be replaced";
+        return Err(Error::new(Kind::Exists, what).at(plan.output(day)?));
     }
     let mut kept = None;
     processes.agree(&format!("look at the clean files of {day}"), || {

@@ -127,13 +127,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let address = address(arguments.listen);
     let token = arguments.token_file.as_deref().map(Secret::read).transpose()?;
     if token.is_none() && !address.ip().is_loopback() {
-        return Err(Error::new(
-            Kind::Usage,
-            "without a token the service listens at loopback addresses only",
-        )
-        .called("no-token")
-        .expected("127.0.0.1 or ::1, or --token-file")
-        .found(address));
+        let what = "without a token the service listens at loopback addresses only";
+        return Err(Error::new(Kind::Usage, what)
+            .called("no-token")
+            .expected("127.0.0.1 or ::1, or --token-file")
+            .found(address));
     }
     arguments.limits.check()?;
     let path = arguments.store.path_on_disk(global)?;

@@ -44,12 +44,10 @@ pub(super) fn copy(
     }
     let outdated = outdated(folder, &version)?;
     if let Some(outdated) = outdated.first().filter(|_| !global.overwrite) {
-        return Err(Error::new(
-            Kind::Exists,
-            "the store does not show the pages of this day any more",
-        )
-        .at(outdated)
-        .help("choose another folder, or let the copies of such days leave with --overwrite"));
+        let what = "the store does not show the pages of this day any more";
+        return Err(Error::new(Kind::Exists, what)
+            .at(outdated)
+            .help("choose another folder, or let the copies of such days leave with --overwrite"));
     }
     for entries in groups(&version, global.budget().whole())? {
         let days: Vec<Day> = entries.iter().map(|entry| entry.day).collect();

@@ -55,14 +55,10 @@ pub(super) fn expect_inputs(plan: &DayPlan<'_>, day: Day) -> Result<()> {
     if plan.copies(day)?.is_none() || fingerprint::stands(&plan.to_fingerprint(day)?)? {
         return Ok(());
     }
-    Err(Error::new(
-        Kind::BadData,
-        format!(
-            "the inputs of {day} are no longer what was joined, so its kept pages cannot be copied"
-        ),
-    )
-    .at(plan.batch(day)?)
-    .help(format!(
+    let what = format!(
+        "the inputs of {day} are no longer what was joined, so its kept pages cannot be copied"
+    );
+    Err(Error::new(Kind::BadData, what).at(plan.batch(day)?).help(format!(
         "restore the inputs, or make that day again first: `{}`",
         plan.redo_command(day)
     )))

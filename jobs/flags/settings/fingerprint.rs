@@ -255,13 +255,11 @@ impl RecipeSettings {
         };
         let recipe = match self.keep_bands {
             Some(_) if !recipe.check().is_some_and(Check::is_whole) => {
-                return Err(Error::new(
-                    Kind::Usage,
-                    "bands find candidates for checks of whole documents",
-                )
-                .expected("containment or points")
-                .found(recipe.check().map_or("no check".to_owned(), |it| it.to_string()))
-                .settings(["sketch points", "keep-bands"]));
+                let what = "bands find candidates for checks of whole documents";
+                return Err(Error::new(Kind::Usage, what)
+                    .expected("containment or points")
+                    .found(recipe.check().map_or("no check".to_owned(), |it| it.to_string()))
+                    .settings(["sketch points", "keep-bands"]));
             }
             Some(bands) => recipe.with_bands(bands.to_string()),
             None => recipe,
@@ -271,11 +269,8 @@ impl RecipeSettings {
             (Some(key), None) => recipe.with_key(key.clone())?,
             (None, None) => recipe,
             (None, Some(_)) => {
-                return Err(Error::new(
-                    Kind::Usage,
-                    "parameters are dropped from keys, and none are kept",
-                )
-                .setting("key surt"));
+                let what = "parameters are dropped from keys, and none are kept";
+                return Err(Error::new(Kind::Usage, what).setting("key surt"));
             }
         };
         let recipe = match self.keep_digests {
