@@ -25,7 +25,7 @@ use crate::flags::settings::{
 };
 use crate::outcome::answer;
 use crate::outcome::summary::Summary;
-use comparison::{Analysed, Comparison};
+use comparison::{Analysed, compared, distance};
 use dupsieve::rooms::report::{self, Made, PageVerdict, Report};
 use nearest::{Asked, Other};
 
@@ -255,16 +255,15 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         Some(asked) => asked.confirm,
         None => dedup.distance_and_check(recipe.stamp().as_str()).1,
     };
-    let comparison = Comparison::of(documents, &recipe, arguments.check, confirm)?;
     if let Some(Judged { other: Some(Other { page: other, .. }), .. }) = &judged
-        && other.distance != comparison.distance()
+        && other.distance != distance(&documents)
     {
         tracing::warn!(
             "the output gives a distance of {} bits: the recipe or the pages have changed since then",
             other.distance
         );
     }
-    let mut object = comparison.object();
+    let mut object = compared(&documents, &recipe, arguments.check, confirm)?;
     match &judged {
         Some(judged) => judged.add_to(&mut object),
         None => (object["verdict"], object["nearest"]) = (Value::Null, Value::Null),

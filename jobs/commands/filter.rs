@@ -82,7 +82,7 @@ fn counts_no_bad(_: &str) -> std::result::Result<Tolerance, &'static str> {
 /// Runs `filter`. Of several records with the same id it copies the first, because that one was judged.
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let output = &*arguments.output.here()?;
-    let settings = arguments.settings(&arguments.recorded()?, global)?;
+    let settings = arguments.settings(global)?;
     match &arguments.ids {
         None if arguments.revisits => {
             let (inputs, options) = settings.inputs(&arguments.input, Width::W128)?;
@@ -112,15 +112,12 @@ fn check(inputs: &Inputs, output: &Path) -> Result<()> {
 
 impl Arguments {
     /// How pages are read: as these flags say, else as an output has recorded, else as the configuration file says.
-    fn settings(&self, recorded: &PageSource, global: &GlobalFlags) -> Result<PageSettings> {
+    fn settings(&self, global: &GlobalFlags) -> Result<PageSettings> {
+        let ids = self.ids.as_ref().map(Place::here).transpose()?;
+        let report = ids.map_or(Ok(None), |ids| Report::read(parent_of(&ids)))?;
+        let recorded = report.and_then(|report| PageSource::of_report(&report.run));
         let file = global.config()?.fingerprint.pages;
-        Ok(self.pages.clone().or(recorded.settings.clone()).or(file))
-    }
-
-    fn recorded(&self) -> Result<PageSource> {
-        let Some(ids) = &self.ids else { return Ok(PageSource::default()) };
-        let report = Report::read(parent_of(&ids.here()?))?;
-        Ok(report.and_then(|report| PageSource::of_report(&report.run)).unwrap_or_default())
+        Ok(self.pages.clone().or(recorded.unwrap_or_default().settings).or(file))
     }
 }
 

@@ -50,10 +50,6 @@ impl PageSource {
         }
     }
 
-    pub(crate) fn of_day(self, day: Option<Day>) -> PageSource {
-        PageSource { day, ..self }
-    }
-
     pub(crate) fn of_report(run: &Value) -> Option<PageSource> {
         serde_json::from_value(run["inputs"][PageSource::NAME].clone()).ok()
     }

@@ -487,7 +487,8 @@ impl Pages {
         summary
             .count("quarantined", counts.quarantined)
             .count("blank", counts.blank)
-            .truncated(counts.truncated, counts.unread_bytes)
+            .count("truncated", counts.truncated)
+            .count_some("unread_bytes", Some(counts.unread_bytes).filter(|bytes| *bytes > 0))
             .skipped(counts.skipped)
             .count("passed_over", self.passed_over())
     }

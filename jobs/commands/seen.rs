@@ -92,8 +92,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let is_quick = without == 0 && dropped.is_empty();
     let most = if is_quick { PORTION_BYTES } else { global.budget().documents() };
     let (threads, as_json) = (global.workers(1), global.json);
-    let asking = Asking { holdings, dropped, by, threads, as_json };
-    let mut portion = Portion { asking, most, bytes: 0, records: Vec::new(), has_no: false };
+    let (bytes, records, has_no) = (0, Vec::new(), false);
+    let mut portion =
+        Portion { holdings, dropped, by, threads, as_json, most, bytes, records, has_no };
     match &arguments.asked.ids {
         Some(path) => {
             let path = path.here()?;
@@ -119,21 +120,17 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     }
     portion.answer()?;
     if portion.has_no {
-        portion.asking.dropped.warn();
+        portion.dropped.warn();
     }
     Ok(Summary::new())
 }
 
-struct Asking {
+struct Portion {
     holdings: Arc<Holdings>,
     dropped: Dropped,
     by: By,
     threads: usize,
     as_json: bool,
-}
-
-struct Portion {
-    asking: Asking,
     /// The most bytes that they may take.
     most: usize,
     bytes: usize,
@@ -151,18 +148,18 @@ impl Portion {
     }
 
     fn answer(&mut self) -> Result<()> {
-        let Asking { holdings, dropped, by, threads, as_json } = &self.asking;
-        let sought: Vec<Sought<'_>> = self.records.iter().map(|it| sought_of(it, *by)).collect();
+        let Portion { holdings, dropped, by, threads, as_json, bytes, records, has_no, .. } = self;
+        let sought: Vec<Sought<'_>> = records.iter().map(|it| sought_of(it, *by)).collect();
         let days = holdings.newest_days(*by, &sought, *threads)?;
         let mut out = terminal::stdout();
-        let ids: Vec<&str> = self.records.iter().map(|(id, _)| &**id).collect();
+        let ids: Vec<&str> = records.iter().map(|(id, _)| &**id).collect();
         for ((id, held), dropped) in ids.iter().zip(&days).zip(dropped.newest_days(&ids)?) {
-            self.has_no |= held.or(dropped).is_none();
+            *has_no |= held.or(dropped).is_none();
             write_line(id, *held, dropped, *as_json, &mut out).at("stdout")?;
         }
         out.flush().at("stdout")?;
-        self.records.clear();
-        self.bytes = 0;
+        records.clear();
+        *bytes = 0;
         Ok(())
     }
 }

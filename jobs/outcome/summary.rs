@@ -102,11 +102,6 @@ impl Summary {
         }
     }
 
-    pub(crate) fn truncated(self, files: u64, unread_bytes: u64) -> Summary {
-        let unread_bytes = Some(unread_bytes).filter(|bytes| *bytes > 0);
-        self.count("truncated", files).count_some("unread_bytes", unread_bytes)
-    }
-
     pub(crate) fn skipped(self, skipped: Skipped) -> Summary {
         if skipped.is_empty() {
             return self;

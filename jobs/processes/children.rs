@@ -121,7 +121,7 @@ impl Children {
             Event::Line(process, line) => self.children[process].read(line, process == 0),
             Event::Signal(name) => {
                 self.interrupted = true;
-                self.blame(Cause::new(signals::interrupted(name), None));
+                self.blame(Cause::new(signals::interrupted(name)));
                 self.ask_at = self.kill_at.is_none().then(Instant::now);
             }
         }
@@ -159,7 +159,7 @@ impl Children {
             let who = late.unwrap_or_default();
             let what = format!("process {who} did not start in time");
             let error = Error::new(Kind::Unavailable, what).called("peer-missing");
-            self.blame(Cause::new(error, None));
+            self.blame(Cause::new(error));
         }
     }
 
@@ -184,7 +184,7 @@ impl Children {
                 let what =
                     format!("lost process {process}, which gave no sign of life for {silence} s");
                 let error = Error::new(Kind::Temporary, what).called("peer-lost");
-                self.blame(Cause::new(error, None));
+                self.blame(Cause::new(error));
             }
         }
     }
@@ -329,9 +329,9 @@ struct Cause {
 }
 
 impl Cause {
-    fn new(error: Error, process: Option<usize>) -> Cause {
+    fn new(error: Error) -> Cause {
         let code = error.kind().code();
-        Cause { error, process, code }
+        Cause { error, process: None, code }
     }
 
     fn of_end(process: usize, status: ExitStatus) -> Cause {
@@ -345,7 +345,7 @@ impl Cause {
             (None, signal) => {
                 let name = signals::name_of(signal.unwrap_or_default());
                 let what = format!("lost process {process} to {name}");
-                Cause::new(Error::new(Kind::Temporary, what), None)
+                Cause::new(Error::new(Kind::Temporary, what))
             }
         }
     }

@@ -118,52 +118,44 @@ mod tests {
         Typed::parse_from(format!("dupsieve {flags}").split_whitespace()).flags
     }
 
+    fn listen(flags: &str, host: &str, process: usize) -> Result<TcpListener> {
+        let flags = typed(&format!("--hosts hosts.txt --process 0 {flags}"));
+        super::listen(&flags, Path::new("hosts.txt"), &[host.to_owned()], process)
+    }
+
     #[test]
     fn only_a_process_of_the_hosts_file_listens() {
-        let hosts = ["127.0.0.1:0".to_owned()];
-        let listen = |hosts: &[String], process| {
-            let flags = typed("--hosts hosts.txt --process 0");
-            super::listen(&flags, Path::new("hosts.txt"), hosts, process)
-        };
-        assert!(listen(&hosts, 0).is_ok());
-        let error = listen(&hosts, 1).unwrap_err();
+        assert!(listen("", "127.0.0.1:0", 0).is_ok());
+        let error = listen("", "127.0.0.1:0", 1).unwrap_err();
         assert_eq!(error.kind(), Kind::Usage);
         assert!(error.to_string().ends_with("expected 0 to 0, found 1"), "{error}");
         let other = TcpListener::bind("127.0.0.1:0").unwrap();
-        let taken = [other.local_addr().unwrap().to_string()];
-        assert_eq!(listen(&taken, 0).unwrap_err().kind(), Kind::Unavailable);
+        let taken = other.local_addr().unwrap().to_string();
+        assert_eq!(listen("", &taken, 0).unwrap_err().kind(), Kind::Unavailable);
         // An address for documents is that of no machine.
-        let secret = typed("--hosts hosts.txt --process 0 --secret-file s");
-        let nowhere = ["192.0.2.1:1".to_owned()];
-        let error = super::listen(&secret, Path::new("hosts.txt"), &nowhere, 0).unwrap_err();
+        let error = listen("--secret-file s", "192.0.2.1:1", 0).unwrap_err();
         assert_eq!(error.kind(), Kind::Config);
     }
 
     #[test]
     fn a_name_that_does_not_resolve_is_waited_for() {
-        let flags = typed("--hosts hosts.txt --process 0 --wait-for-peers 1");
-        let hosts = ["no-such-host.invalid:1".to_owned()];
         let began = Instant::now();
-        let error = super::listen(&flags, Path::new("hosts.txt"), &hosts, 0).unwrap_err();
+        let error = listen("--wait-for-peers 1", "no-such-host.invalid:1", 0).unwrap_err();
         assert!(began.elapsed() >= Duration::from_secs(1));
         assert_eq!(error.kind(), Kind::Unavailable, "{error}");
     }
 
     #[test]
     fn listening_for_other_machines_needs_a_secret() {
-        let listen = |flags: &str, host: &str| {
-            let flags = typed(&format!("--hosts hosts.txt --process 0 {flags}"));
-            super::listen(&flags, Path::new("hosts.txt"), &[host.to_owned()], 0)
-        };
         for (flags, host) in
             [("", "0.0.0.0:0"), ("--listen 0.0.0.0:0", "localhost:1"), ("", "[::]:0")]
         {
-            let error = listen(flags, host).unwrap_err();
+            let error = listen(flags, host, 0).unwrap_err();
             assert_eq!(error.kind(), Kind::Usage, "{flags} {host}");
             assert!(error.to_string().contains("--secret-file"), "{error}");
-            assert!(listen(&format!("{flags} --secret-file s"), host).is_ok(), "{flags} {host}");
+            assert!(listen(&format!("{flags} --secret-file s"), host, 0).is_ok(), "{flags} {host}");
         }
-        let elsewhere = listen("--listen 127.0.0.1:0", "no-such-host.invalid:1").unwrap();
+        let elsewhere = listen("--listen 127.0.0.1:0", "no-such-host.invalid:1", 0).unwrap();
         assert!(elsewhere.local_addr().unwrap().ip().is_loopback());
     }
 }

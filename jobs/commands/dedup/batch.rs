@@ -265,7 +265,7 @@ impl Job {
         }
         let examples = outcome.dropped_examples.as_deref().unwrap_or_default();
         let day = self.request.store.day();
-        let pages = self.request.pages.clone().map(|pages| pages.of_day(day));
+        let pages = self.request.pages.clone().map(|pages| PageSource { day, ..pages });
         if let Some(differences) = pages.as_ref().and_then(|it| differences_of(examples, it)) {
             run["differences"] = differences;
         }

@@ -44,18 +44,14 @@ impl Memory {
         Memory(Arc::new(Semaphore::new(bytes.div_ceil(UNIT))))
     }
 
-    pub(super) fn room(&self, bytes: usize) -> Result<Room, Problem> {
-        self.take(bytes.div_ceil(UNIT)).map(Room)
-    }
-
     /// Room for bytes that come bit by bit, and that will stand in memory so many times.
     pub(super) fn growing(&self, times: usize) -> Result<Growing<'_>, Problem> {
-        Ok(Growing { memory: self, bytes: Vec::new(), room: self.room(0)?, times })
+        Ok(Growing { memory: self, bytes: Vec::new(), room: Room(self.take(0)?), times })
     }
 
     /// Room for what a query will find.
     pub(super) fn findings(&self) -> Result<Findings<'_>, Problem> {
-        Ok(Findings { memory: self, found: RefCell::new((0, self.room(0)?)) })
+        Ok(Findings { memory: self, found: RefCell::new((0, Room(self.take(0)?))) })
     }
 
     fn grow(&self, room: &mut Room, bytes: usize) -> Result<(), Problem> {

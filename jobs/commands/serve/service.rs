@@ -10,7 +10,7 @@ use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::Response;
-use dupsieve::rooms::document::{Content, Document, Position};
+use dupsieve::rooms::document::{Content, Document};
 use dupsieve::rooms::fingerprint::{Recipe, Width, of_hex};
 use dupsieve::rooms::flow::Fingerprinting;
 use dupsieve::rooms::matches::Question;
@@ -224,7 +224,7 @@ impl Service {
             let (position, document) =
                 page.into_document(number, self.recipe.width(), self.limits.max_text)?;
             self.fits(number, &document)?;
-            make(fingerprinting, position, document).map_err(|error| match error.kind() {
+            fingerprinting.page(position, document).map_err(|error| match error.kind() {
                 Kind::BadData => Problem::new(Fault::BadPage, format!("page {number}: {error}")),
                 _ => error.into(),
             })
@@ -248,14 +248,6 @@ impl Service {
 
 fn refused(work: &Work<'_>, error: dupsieve::Error) -> Problem {
     if work.lacks_room() { no_room() } else { error.into() }
-}
-
-fn make(
-    fingerprinting: &mut Fingerprinting,
-    position: Position,
-    document: Document<'_>,
-) -> LibraryResult<FingerprintedDocument> {
-    fingerprinting.page(position, document)
 }
 
 /// What is asked for a page; nothing if it has no fingerprint.

@@ -6,7 +6,7 @@ use std::fmt::Display;
 
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::flow::{Processes, Role};
-use dupsieve::rooms::join::{self, Join, Proof, Site};
+use dupsieve::rooms::join::{self, Join, Site};
 use dupsieve::rooms::matches::{KeepOrder, Outcome};
 use dupsieve::rooms::output::{Lock, Staging, Sum};
 use dupsieve::rooms::report::{Made, RECRAWLED, Report, format};
@@ -28,7 +28,17 @@ impl JoinOutput<'_> {
     ) -> Result<u64> {
         let Some(batch) = self.is_there(batch, store) else { return Ok(0) };
         self.expect_rows_of(store)?;
-        self.join_again(batch, store, global)?;
+        let join = self.join(batch, store, global)?;
+        self.beside(|processes, site| {
+            let joined = join.run_at(processes, site, |joined, _| Ok(joined))?.leader();
+            let Some(joined) = joined else { return Ok(()) };
+            self.expect_same("lost", &self.report.lost, &joined.outcome.lost)?;
+            self.expect_same("passages", &self.report.passages, &joined.passages)?;
+            // Into how many chunks a join is cut depends on the memory.
+            let told = self.report.probe.map(|probe| probe.pairs);
+            self.expect_same("pairs", &told, &told.map(|_| joined.proof.pairs))?;
+            self.expect_outcome(&joined.outcome)
+        })?;
         Ok(batch.rows())
     }
 
@@ -41,23 +51,6 @@ impl JoinOutput<'_> {
             }
             _ => Ok(()),
         }
-    }
-
-    fn join_again(
-        &self,
-        batch: &Segment,
-        store: Option<&Version>,
-        global: &GlobalFlags,
-    ) -> Result<()> {
-        let join = self.join(batch, store, global)?;
-        self.beside(|processes, site| {
-            let joined = join.run_at(processes, site, |joined, _| Ok(joined))?.leader();
-            let Some(joined) = joined else { return Ok(()) };
-            self.expect_same("lost", &self.report.lost, &joined.outcome.lost)?;
-            self.expect_same("passages", &self.report.passages, &joined.passages)?;
-            self.expect_pairs(joined.proof)?;
-            self.expect_outcome(&joined.outcome)
-        })
     }
 
     pub(super) fn join(
@@ -98,12 +91,6 @@ impl JoinOutput<'_> {
             watch: &join::unwatched,
         };
         make(&mut processes, site)
-    }
-
-    /// Fails unless the report says how many pairs were found. Into how many chunks a join is cut depends on the memory.
-    fn expect_pairs(&self, again: Proof) -> Result<()> {
-        let told = self.report.probe.map(|probe| probe.pairs);
-        self.expect_same("pairs", &told, &told.map(|_| again.pairs))
     }
 
     /// Fails unless files and counts are those of the output.

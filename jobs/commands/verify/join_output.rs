@@ -135,22 +135,15 @@ impl JoinOutput<'_> {
         let lacks_store = store.is_none() && self.report.store_version.is_some();
         let there = batch.filter(|_| !lacks_store);
         if there.is_none() {
-            self.say_gone(if batch.is_none() {
-                "batch"
-            } else {
-                "store, its version or a page in it"
-            });
+            let which =
+                if batch.is_none() { "batch" } else { "store, its version or a page in it" };
+            tracing::warn!(
+                "nothing was made again, because the {which} that {} was made from is no longer there. \
+                 The files are as they were written, but this does not prove that they are right",
+                self.output.named()
+            );
         }
         there
-    }
-
-    /// Warns that nothing is recomputed, because an input is gone.
-    pub(super) fn say_gone(&self, which: &str) {
-        tracing::warn!(
-            "nothing was made again, because the {which} that {} was made from is no longer there. \
-             The files are as they were written, but this does not prove that they are right",
-            self.output.named()
-        );
     }
 
     /// Fails unless it is the batch that was read, and the report has its counts.
