@@ -57,9 +57,12 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         ..made
     };
     let name = made.recipe.as_ref().and_then(RecipeChoice::name);
-    let object = match (name, name.and_then(|name| name.parse().ok())) {
+    let object = match (name, name.and_then(|name| name.parse::<TextMeasure>().ok())) {
         (Some(NILSIMSA), _) => by_nilsimsa(files)?,
-        (_, Some(check)) => by_check(check, files)?,
+        (_, Some(check)) => {
+            let similarity = check.similarity([&text(files[0])?, &text(files[1])?])?;
+            json!({ "recipe": check.to_string(), "similarity": similarity })
+        }
         _ => {
             let pages = PageSettings { format: Some(Format::Text), ..pages };
             by_recipe(&made.recipe(&pages)?, files)?
@@ -67,12 +70,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     };
     println!("{object}");
     Ok(Summary::new())
-}
-
-fn by_check(check: TextMeasure, files: [&PathBuf; 2]) -> Result<serde_json::Value> {
-    let texts = [text(files[0])?, text(files[1])?];
-    let similarity = check.similarity([&texts[0], &texts[1]])?;
-    Ok(json!({ "recipe": check.to_string(), "similarity": similarity }))
 }
 
 fn by_nilsimsa(files: [&PathBuf; 2]) -> Result<serde_json::Value> {

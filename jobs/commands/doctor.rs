@@ -46,7 +46,12 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     let mut findings = machine::findings(global);
-    findings.extend(arguments.folders.iter().flat_map(|place| of_place(place)));
+    findings.extend(arguments.folders.iter().flat_map(
+        |place| match Address::of(place).transpose() {
+            None => folder::findings(place),
+            Some(address) => vec![of_address(place, address)],
+        },
+    ));
     if global.machines.hosts.is_some() {
         findings.push(peers(global));
     }
@@ -57,13 +62,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             Err(Error::new(Kind::Config, format!("{what}: {found}")).help(advice))
         }
         None => Ok(summary),
-    }
-}
-
-fn of_place(place: &Path) -> Vec<Finding> {
-    match Address::of(place).transpose() {
-        None => folder::findings(place),
-        Some(address) => vec![of_address(place, address)],
     }
 }
 

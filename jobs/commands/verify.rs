@@ -58,12 +58,6 @@ pub(crate) struct Arguments {
     files_only: bool,
 }
 
-impl Arguments {
-    fn asks_for(&self, report: &Report) -> bool {
-        !self.files_only && report.batch.fingerprinted > 0
-    }
-}
-
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     step::begin(Step::Verifying);
     let path = &arguments.output.here()?;
@@ -207,7 +201,8 @@ fn verify_join(
             Judged { again: found.again(batch.as_ref(), version, global)?, not_again: 0 }
         }
     };
-    let is_unproved = arguments.asks_for(&report) && made_again + not_again == 0;
+    let is_unproved =
+        !arguments.files_only && report.batch.fingerprinted > 0 && made_again + not_again == 0;
     let inputs = u64::from(batch.is_some()) + u64::from(store.is_some());
     Ok(Summary::of_join(&report, output)
         .count("bytes", bytes)

@@ -122,7 +122,7 @@ impl MachineFlags {
 pub(crate) struct Seconds<const MOST: u64>(u64);
 
 impl<const MOST: u64> Seconds<MOST> {
-    pub(super) fn duration(self) -> Duration {
+    pub(crate) fn duration(self) -> Duration {
         Duration::from_secs(self.0)
     }
 }

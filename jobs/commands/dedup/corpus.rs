@@ -277,7 +277,10 @@ impl Corpus {
         self.joined.store.find()?;
         let recipe = self.made.settings.chosen()?;
         if let Some(keep) = &self.joined.settings.keep {
-            keep.expect_known(|| self.may_have_times(), &recipe)?;
+            // A stream may have times: it cannot be looked at before.
+            let inputs = &self.made.inputs;
+            let read = || self.made.settings.pages.read_times(inputs).unwrap_or(true);
+            keep.expect_known(|| inputs.iter().any(|it| is_stream(it)) || read(), &recipe)?;
         }
         self.joined.settings.check_limits(recipe.stamp().as_str())?;
         self.expect_apart(folder)?;
@@ -290,12 +293,6 @@ impl Corpus {
             fs::create_dir_all(folder).at(folder)?;
         }
         Ok(kept)
-    }
-
-    /// Whether times may be read with the documents, as far as can be told before.
-    fn may_have_times(&self) -> bool {
-        let (pages, inputs) = (&self.made.settings.pages, &self.made.inputs);
-        inputs.iter().any(|input| is_stream(input)) || pages.read_times(inputs).unwrap_or(true)
     }
 
     fn expect_apart(&self, folder: &Path) -> Result<()> {

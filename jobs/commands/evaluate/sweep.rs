@@ -117,13 +117,16 @@ fn object(seen: u64, seed: u64, methods: &[NearMethod], scores: &PlantedScores) 
         object
     });
     let f1: Vec<f64> = (0..methods.len()).map(|at| scores.summary(at).f1()).collect();
+    let best = cheapest(&f1);
+    // What is no preset is in the file already.
+    let line = Preset::ALL.get(best).map(|preset| format!("preset = \"{preset}\"\n"));
     json!({
         "pages": seen, "sample": scores.pages, "seed": seed,
         "copies": scores.planted.len(),
         "left_out": scores.left_out(),
         "without_fingerprint": scores.without_fingerprint,
         "methods": judged.collect::<Vec<_>>(),
-        "recommended": recommendation(methods, cheapest(&f1)),
+        "recommended": { "method": methods[best].name, "configuration": line },
     })
 }
 
@@ -149,12 +152,6 @@ pub(crate) fn presets() -> Result<Vec<NearMethod>> {
         Ok(NearMethod { name, recipe: preset.recipe(None)?, distance, confirm })
     };
     Preset::ALL.into_iter().map(preset).collect()
-}
-
-/// The method to use, and the line for a configuration file that chooses it; none if it is in the file already.
-fn recommendation(methods: &[NearMethod], best: usize) -> Value {
-    let line = Preset::ALL.get(best).map(|preset| format!("preset = \"{preset}\"\n"));
-    json!({ "method": methods[best].name, "configuration": line })
 }
 
 fn parts(method: &NearMethod) -> Value {

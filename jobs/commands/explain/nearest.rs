@@ -163,14 +163,10 @@ impl Sketch {
         (anchors, sketches): &mut (RowBytes, RowBytes),
         is_near: bool,
     ) -> Result<Option<f64>> {
-        if !is_near && !self.shares_anchor(anchors.get(row)?) {
+        if !is_near && !anchors_of(anchors.get(row)?).any(|it| self.anchors.contains(&it)) {
             return Ok(None);
         }
         let contained = self.check.containment(&self.bytes, sketches.get(row)?);
         Ok(contained.map(|[of_this, _]| of_this.share()))
-    }
-
-    fn shares_anchor(&self, anchors: &[u8]) -> bool {
-        anchors_of(anchors).any(|anchor| self.anchors.contains(&anchor))
     }
 }

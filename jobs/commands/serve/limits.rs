@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use dupsieve::{Error, Kind};
 
+use crate::flags::machines::Seconds;
 use crate::flags::settings::{ByteSize, Count};
 
 /// The limits of the service.
@@ -40,7 +41,7 @@ pub(super) struct Limits {
     #[arg(long, value_name = "N", default_value = "1024", value_parser = parse_number)]
     pub(super) max_connections: usize,
     /// Longest time for the head of a request, for its body, for its answer, and for the client to take that
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_time)]
     pub(super) max_time: Duration,
     /// Most bytes of the journal; then pages are remembered only after a commit (503)
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = parse_bytes)]
@@ -73,7 +74,6 @@ fn parse_number(text: &str) -> Result<usize, String> {
     count.ok_or_else(|| format!("expected 1 to {most}"))
 }
 
-fn parse_seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().filter(|seconds| (1..=86_400).contains(seconds));
-    seconds.map(Duration::from_secs).ok_or_else(|| "expected 1 to 86400 seconds".to_owned())
+fn parse_time(text: &str) -> Result<Duration, String> {
+    text.parse().map(Seconds::<86_400>::duration)
 }

@@ -45,7 +45,8 @@ pub(super) fn list(store: &Store, as_json: bool) -> Result<Summary> {
         })
     });
     let merged = shared(&version).map(|Merged { file, rows, bytes, digest }| {
-        let days: Vec<Day> = days_in(&version, file).collect();
+        let entries = version.entries().iter().filter(|entry| entry.file == *file);
+        let days: Vec<Day> = entries.map(|entry| entry.day).collect();
         json!({ "days": days, "rows": rows, "bytes": bytes, "digest": digest.to_string() })
     });
     let object = json!({
@@ -64,10 +65,6 @@ pub(super) fn list(store: &Store, as_json: bool) -> Result<Summary> {
         "filters": filters,
     });
     answer::print(&object, include_str!("list.txt"), as_json)
-}
-
-fn days_in<'a>(version: &'a Version, file: &'a str) -> impl Iterator<Item = Day> {
-    version.entries().iter().filter(move |entry| entry.file == file).map(|entry| entry.day)
 }
 
 /// The size and the digest of the segment of a day: the segment that it was added as, as long as none of its rows has left the

@@ -1,8 +1,6 @@
 //! What a store forgets: pages that are removed, and then purged from the disk.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use dupsieve::rooms::document::IdList;
@@ -27,7 +25,9 @@ pub(super) fn remove(
     let removal = store.removal(IdList::read(ids, global.budget().whole())?, until)?;
     let threads = global.workers(1);
     let removed = {
-        let (count, _shown) = show_looking(removal.rows(), global);
+        let rows = removal.rows();
+        let (count, _shown) =
+            Progress::count("looking for ids", Unit::Fingerprints, rows, global.quiet);
         match global.dry_run {
             true => removal.would(threads, &count)?,
             false => removal.run(threads, &count)?,
@@ -110,8 +110,4 @@ fn is_late(store: &Store) -> Error {
         .called("deadline")
         .at(store.path())
         .help("run the same command again: it goes on with what is left")
-}
-
-fn show_looking(rows: u64, global: &GlobalFlags) -> (Arc<AtomicU64>, Progress) {
-    Progress::count("looking for ids", Unit::Fingerprints, rows, global.quiet)
 }
