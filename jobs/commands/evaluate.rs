@@ -57,7 +57,6 @@ pub(crate) struct Arguments {
     pages: PageSettings,
 }
 
-/// What says that a typed flag has no effect.
 pub(crate) fn typed_in_vain(typed: &ArgMatches) -> Option<String> {
     let flag =
         typed_flag(typed, flags_of::<PageSettings>()).filter(|_| !typed.get_flag("sweep"))?;

@@ -17,7 +17,6 @@ pub(crate) const EXCERPT_BYTES: usize = 32 << 10;
 /// Inputs of more bytes than this, and what is no file, are not read again for a report. `sample` reads them.
 pub(crate) const MOST_INPUT_BYTES: u64 = 128 << 20;
 
-/// A page and the page that it is near to.
 pub(crate) type Pair<'a> = (&'a str, &'a Nearest);
 
 struct Excerpt {

@@ -132,11 +132,8 @@ struct Judged {
     verdict: PageVerdict,
     /// The page that the verdict names; of a kept page the nearest one.
     other: Option<Other>,
-    /// Whether that one was dropped itself.
     is_other_dropped: bool,
-    /// What keys are made of, if the pages have keys.
     key: Option<PageKey>,
-    /// What the join asked for, if the output says so.
     asked: Option<Asked>,
     source: PageSource,
     settings: PageSettings,

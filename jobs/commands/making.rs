@@ -36,7 +36,6 @@ pub(crate) trait FromPages {
     const COMMAND: &'static str;
     /// What the output is, as an error says it.
     const WHAT: &'static str;
-    /// How the output is locked: as a file, or as a folder.
     const LOCK: fn(&Path) -> Result<Lock> = Lock::on_file;
     type Found;
 
@@ -63,7 +62,6 @@ pub(crate) trait FromPages {
         Ok(pages.would(format!("would make {}", pages.output().named())))
     }
 
-    /// Whether the very output that is asked for exists, undamaged.
     fn is_made(&self, overwrite: bool) -> Result<bool> {
         let output = self.pages().output();
         if !output.exists() && !output.is_symlink() {

@@ -128,7 +128,6 @@ impl Arguments {
             .help("add --cut lines, or --max-repeated 0.5 to leave pages out"))
     }
 
-    /// The pages, read with what puts them in order, and this order.
     fn in_order(&self, pages: Pages, settings: &PageSettings) -> Result<(Pages, KeepOrder)> {
         match &self.keep {
             Some(Keep::Field(_)) if settings.time_field.is_some() => Err(two_orders()),

@@ -44,7 +44,6 @@ pub(crate) struct Pages {
     max_bad: Tolerance,
 }
 
-/// What was made of documents, and what was read.
 pub(crate) struct Found<R> {
     collected: Collected<R>,
     read: Read,

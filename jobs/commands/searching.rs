@@ -25,7 +25,6 @@ use crate::outcome::summary::Summary;
 use crate::processes::machines;
 
 pub(crate) trait Search {
-    /// What a worker makes of a page.
     type Made: Record;
     type Found: Searched;
     const DOING: &'static str;
@@ -35,7 +34,6 @@ pub(crate) trait Search {
 
     fn read(&self, documents: Documents, processes: &mut Processes) -> Result<Harvest<Self::Made>>;
 
-    /// Process 0 writes the tables of what was made.
     fn write(
         &self,
         made: SortedRecords<Self::Made>,

@@ -131,7 +131,6 @@ struct Portion {
     by: By,
     threads: usize,
     as_json: bool,
-    /// The most bytes that they may take.
     most: usize,
     bytes: usize,
     /// Their ids, and the digests of their texts.
@@ -140,7 +139,6 @@ struct Portion {
 }
 
 impl Portion {
-    /// Adds a record, and answers if there are enough.
     fn push(&mut self, id: &str, digest: u128) -> Result<()> {
         self.bytes += 2 * size_of::<(String, u128)>() + id.len();
         self.records.push((id.to_owned(), digest));

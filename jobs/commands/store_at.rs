@@ -43,7 +43,6 @@ impl StoreFlag {
 /// Which version of which store to join with, before it has been looked up.
 #[derive(Clone, Debug)]
 pub(crate) enum StoreAt {
-    /// No store: the batch is joined only with itself.
     NoStore,
     /// The current version of a store, or the given one.
     Version(PathBuf, Option<u64>),
@@ -99,7 +98,6 @@ impl StoreAt {
         Ok(Some((store, version)))
     }
 
-    /// Opens the version that process 0 has found.
     pub(crate) fn at(&self, found: Option<u64>) -> Result<Option<Version>> {
         match self {
             StoreAt::NoStore => Ok(None),

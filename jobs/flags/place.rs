@@ -100,7 +100,6 @@ impl<T: Into<Place>> From<T> for Output {
     }
 }
 
-/// Fails if no output can be written to an address.
 pub(crate) fn check_output(address: &Address) -> Result<()> {
     match address.is_one_object() {
         false => Ok(()),

@@ -21,7 +21,6 @@ pub(crate) fn print(object: &Value, template: &str, as_json: bool) -> Result<Sum
     Ok(Summary::new())
 }
 
-/// An object as its template shows it.
 pub(crate) fn drawn(object: &Value, template: &str) -> String {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Lenient);

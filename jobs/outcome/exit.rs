@@ -41,7 +41,6 @@ Exit codes:
   78  wrong configuration file
 Trying again may help after 69, 74 and 75, and once after 70.";
 
-/// How long a process may take to report how it ended.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 const ABORT_CHECK: Duration = Duration::from_secs(1);

@@ -13,7 +13,6 @@ pub(crate) struct Exposition {
 }
 
 impl Exposition {
-    /// Begins a family of gauges, which go up and down.
     pub(crate) fn gauge(&mut self, name: &'static str, help: &str) -> &mut Exposition {
         self.family(name, "gauge", help)
     }
@@ -23,7 +22,6 @@ impl Exposition {
         self.family(name, "counter", help)
     }
 
-    /// Begins a family of histograms, whose samples are parts.
     #[cfg(feature = "serve")]
     pub(crate) fn histogram(&mut self, name: &'static str, help: &str) -> &mut Exposition {
         self.family(name, "histogram", help)

@@ -22,7 +22,6 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// A counter of what is done of `task`, and the display of it.
     pub(crate) fn count(
         task: &'static str,
         unit: Unit,

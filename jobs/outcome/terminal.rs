@@ -15,7 +15,6 @@ pub(crate) struct Plain<W> {
     is_led: bool,
 }
 
-/// Standard output, for an answer.
 pub(crate) fn stdout() -> Plain<Stdout> {
     Plain::of(io::stdout())
 }

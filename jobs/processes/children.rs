@@ -300,7 +300,6 @@ pub(crate) struct Attempt {
     /// The summary line of the process that decided the attempt, if it wrote one.
     pub(crate) summary: Option<String>,
     pub(crate) code: u8,
-    /// The failure as the supervisor saw it.
     pub(crate) error: Error,
     /// Whether there must be no other attempt: a signal came, or a child could not be ended.
     pub(crate) is_final: bool,

@@ -27,7 +27,6 @@ const DEADLY: [i32; 11] = [
 /// Memory that is freed when none is left, so that the failure can be reported.
 const RESERVE_BYTES: usize = 1 << 20;
 
-/// Whether nobody listens for signals yet.
 static STARTS: AtomicBool = AtomicBool::new(true);
 
 type Handler = Box<dyn Fn(&'static str) + Send>;

@@ -20,7 +20,6 @@ pub(super) struct Analysed {
     pub(super) dropped_bytes: usize,
 }
 
-/// In how many bits the fingerprints of two documents differ.
 pub(super) fn distance([one, another]: &[Analysed; 2]) -> u32 {
     (one.fingerprint ^ another.fingerprint).count_ones()
 }

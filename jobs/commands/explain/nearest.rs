@@ -41,7 +41,6 @@ impl Asked {
     }
 }
 
-/// A page that another one is explained by.
 #[derive(Debug, Serialize)]
 pub(super) struct Other {
     #[serde(flatten)]

@@ -31,7 +31,6 @@ pub(super) struct Listed {
     again: u64,
     /// Whether the records of all other ids are copied in place of these, and how many these are.
     others: Option<u64>,
-    /// Passages that are cut out of the records.
     cutting: Option<Cutting>,
 }
 
@@ -133,7 +132,6 @@ impl Listed {
 struct Rows {
     /// For each file those that are copied.
     copied: Vec<RoaringTreemap>,
-    /// Those whose texts are cut.
     cut: Sorter<CutRow>,
 }
 

@@ -232,7 +232,6 @@ fn names(inputs: &Inputs) -> Result<Vec<PathBuf>> {
     Ok(names)
 }
 
-/// The error that the copies of two files would be in one place.
 fn one_place(file: &Input, other: &Path, name: &Path) -> Error {
     Error::new(Kind::Usage, "the copies of two input files would have one name")
         .at(file.path())

@@ -19,7 +19,6 @@ const MOST_FILES: usize = 8;
 const MOST_OFFERED: u64 = 1000;
 const SEED: u64 = 1;
 const EXAMPLES: usize = 3;
-/// The preset by which the pages of an example are near.
 const NEAR_BY: Preset = Preset::Balanced;
 
 pub(super) struct Pages {
@@ -37,7 +36,6 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// Takes the sample from the first pages of some of the files.
     pub(super) fn sample(inputs: &Inputs, fields: &Fields) -> Result<Pages> {
         let mut sample = PageSample::new(SEED, MOST_PAGES, MOST_BYTES);
         let [mut good, mut bad] = [0, 0];

@@ -149,7 +149,6 @@ impl DayPlan<'_> {
         Ok(expired + upkeep.merged + upkeep.pruned > 0)
     }
 
-    /// Logs which days of the store would expire if the days were run.
     pub(crate) fn log_expiry(&self) -> Result<()> {
         let (Some(days), Ok(store)) = (self.config.store.keep_days, Store::open(&self.store))
         else {

@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use crate::commands::near::{Answer, Near, is_false, is_zero};
 
-/// Answers, one for each fingerprint or page, in their order.
 #[derive(Serialize)]
 pub(super) struct Answers<'a> {
     store_version: u64,

@@ -24,7 +24,6 @@ use super::stream::TimedStream;
 
 /// Connections beyond the limit that are told so at the same time. Those beyond are closed without a word.
 const REFUSED_AT_ONCE: usize = 64;
-/// How long such a connection may take.
 const REFUSAL: Duration = Duration::from_secs(1);
 /// The pause after the system could not accept a connection, as when no file can be opened.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -33,7 +33,6 @@ pub(super) struct Growing<'a> {
     times: usize,
 }
 
-/// Bytes in their room.
 pub(super) struct Held {
     bytes: Vec<u8>,
     _room: Room,
@@ -49,7 +48,6 @@ impl Memory {
         Ok(Growing { memory: self, bytes: Vec::new(), room: Room(self.take(0)?), times })
     }
 
-    /// Room for what a query will find.
     pub(super) fn findings(&self) -> Result<Findings<'_>, Problem> {
         Ok(Findings { memory: self, found: RefCell::new((0, Room(self.take(0)?))) })
     }
@@ -106,7 +104,6 @@ impl Growing<'_> {
     }
 }
 
-/// An answer is written so.
 impl Write for Growing<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let full = |_| io::Error::from(io::ErrorKind::OutOfMemory);

@@ -58,7 +58,6 @@ pub(super) struct Problem {
     detail: String,
 }
 
-/// What went wrong, as RFC 9457 has it.
 #[derive(Serialize)]
 struct ProblemBody<'a> {
     #[serde(rename = "type")]

@@ -27,13 +27,11 @@ const LEAST_BYTES: u64 = 1 << 10;
 pub(super) struct Peer(pub(super) Option<IpAddr>);
 
 impl Peer {
-    /// That of the connection on which the request came.
     pub(super) fn of(request: &Request) -> Peer {
         request.extensions().get().copied().unwrap_or(Peer(None))
     }
 }
 
-/// Who asks, and how many bytes the body of the request has.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub(super) peer: Peer,

@@ -73,7 +73,6 @@ impl JoinOutput<'_> {
         Ok(join)
     }
 
-    /// Does something at a place of its own, which is gone afterwards.
     pub(super) fn beside<T>(
         &self,
         make: impl FnOnce(&mut Processes, Site<'_>) -> Result<T>,
@@ -117,7 +116,6 @@ impl JoinOutput<'_> {
         })
     }
 
-    /// Fails unless a part of the report is what comes out again.
     fn expect_same(
         &self,
         name: &str,

@@ -28,7 +28,6 @@ use crate::flags::global::GlobalFlags;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Judged {
-    /// Those whose verdict came out the same.
     pub(super) again: u64,
     /// Those whose verdict may go by pages that are gone.
     pub(super) not_again: u64,

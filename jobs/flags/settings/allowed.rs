@@ -20,7 +20,6 @@ pub(crate) fn number(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": ["number", "string"]})
 }
 
-/// A share from 0 to 1.
 pub(crate) fn share(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": ["number", "string"], "minimum": 0, "maximum": 1})
 }

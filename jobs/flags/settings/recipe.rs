@@ -52,7 +52,6 @@ impl RecipeChoice {
     }
 }
 
-/// The most bytes that such a file may have.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Reads a configuration file or a recipe's file. A command asks for its configuration more than once,
