@@ -25,23 +25,19 @@ pub(crate) const IN_SHORT: Room = Room { around: 24, groups: 4, longest: 240, of
 
 /// The changes from one text to the other, each on a line of its own.
 pub(crate) fn lines(texts: [&str; 2]) -> Vec<String> {
-    let texts = texts.map(words);
-    let (groups, more) = difference(&texts, &IN_LINES);
+    let (groups, more) = passages(texts, &IN_LINES);
     if groups.is_empty() {
-        let whole = texts.iter().all(|words| words.len() < MOST_WORDS);
+        let whole = texts.iter().all(|text| words(text).len() < MOST_WORDS);
         return vec![if whole { "equal" } else { "equal as far as compared" }.to_owned()];
     }
     let more = (more > 0).then(|| format!("and {more} more changes"));
-    groups.iter().map(|group| line(group).trim().to_owned()).chain(more).collect()
-}
-
-/// The passages with changes of both texts that there is room for, and how many more there are.
-pub(crate) fn passages(texts: [&str; 2], room: &Room) -> (Vec<Vec<Run>>, usize) {
-    difference(&texts.map(words), room)
+    let line = |group: &Vec<Run>| group.iter().map(in_line).collect::<String>().trim().to_owned();
+    groups.iter().map(line).chain(more).collect()
 }
 
 /// The changes between two texts that there is room for, in groups of such as lie near each other, and how many more groups there are.
-fn difference([one, another]: &[Vec<&str>; 2], room: &Room) -> (Vec<Vec<Run>>, usize) {
+pub(crate) fn passages(texts: [&str; 2], room: &Room) -> (Vec<Vec<Run>>, usize) {
+    let [one, another] = &texts.map(words);
     // The words that occur once in each text show where a paragraph was put in; the search of Myers gives up on long ones.
     let changes = capture_diff_slices(Algorithm::Patience, one, another);
     let is_changed = |op: &DiffOp| !matches!(op, DiffOp::Equal { .. });
@@ -72,10 +68,6 @@ fn shortened(runs: impl Iterator<Item = Run>, longest: usize) -> Vec<Run> {
 
 fn words(text: &str) -> Vec<&str> {
     text.split_word_bounds().take(MOST_WORDS).collect()
-}
-
-fn line(group: &[Run]) -> String {
-    group.iter().map(in_line).collect()
 }
 
 fn in_line(Run { sides: [old, new], is_changed }: &Run) -> String {
