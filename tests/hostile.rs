@@ -48,9 +48,12 @@ pub(crate) fn changed(mut bytes: Vec<u8>, random: &mut ChaCha8Rng) -> Vec<u8> {
     bytes
 }
 
+/// What reads files with this ending.
+type ReaderOf = (&'static str, fn(&[u8]));
+
 #[test]
 fn files_of_the_museum() {
-    let of_endings: [(&str, fn(&[u8])); 6] = [
+    let of_endings: [ReaderOf; 6] = [
         ("seg", readers::segment),
         ("json", readers::manifest),
         ("ledger", readers::ledger),
