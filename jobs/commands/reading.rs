@@ -4,10 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use dupsieve::rooms::document::{
-    self, Damage, Format, Inputs, OrderField, PlaceIds, Quarantine, ReadOptions, Repeated, Share,
+    Damage, Format, Inputs, OrderField, PlaceIds, Position, Quarantine, ReadOptions, Repeated,
     Tolerance,
 };
 use dupsieve::rooms::error::Named;
@@ -40,6 +39,7 @@ pub(crate) struct Pages {
     /// Where the output is in the end.
     place: PathBuf,
     options: ReadOptions,
+    /// Whether the field of the ids was named.
     names_ids: bool,
     max_bad: Tolerance,
 }
@@ -84,8 +84,8 @@ impl Pages {
             inputs: Arc::new(inputs),
             output: output.to_path_buf(),
             place: output.to_path_buf(),
+            names_ids: settings.id_field.is_some() && options.fields.place_ids == PlaceIds::Missing,
             options,
-            names_ids: settings.id_field.is_some(),
             max_bad: settings.max_bad.unwrap_or(Tolerance::BAD),
         })
     }
@@ -223,47 +223,32 @@ impl Pages {
         Listing::of(&self.inputs)
     }
 
-    /// Fails if the field of the ids was named, records without one get their places, and no record has one: its name is most likely
-    /// misspelt. This reads up to the first record that has one.
-    fn check_ids(&self) -> Result<()> {
-        let fields = &self.options.fields;
-        if !self.names_ids || fields.place_ids != PlaceIds::Missing || self.has_stream() {
-            return Ok(());
-        }
-        let lacks = format!("no field `{}`", fields.id.escape_debug());
-        let mut options = self.options.clone();
-        options.fields.place_ids = PlaceIds::Never;
-        let mut lacking = None;
-        for file in self.inputs.files() {
-            let mut has_id = false;
-            let read = document::read(
-                &Inputs::one(file),
-                &Share::whole(),
-                &options,
-                &AtomicU64::new(0),
-                &mut |records| {
-                    records.parse(&options.fields, &mut |_, document| match document {
-                        Err(reason) if reason.to_string().starts_with(&lacks) => {
-                            lacking.get_or_insert((file, reason.to_string()));
-                        }
-                        Err(_) => {}
-                        Ok(_) => has_id = true,
-                    });
-                    !has_id
-                },
-            );
-            if has_id {
-                return Ok(());
+    /// Fails if the field of the ids was named, and no record has it: its name is most likely misspelt.
+    fn check_ids(&self, read: &Read) -> Result<()> {
+        match &read.without_id {
+            Some(lacking) if self.names_ids && read.placed == read.documents => {
+                Err(self.no_field(&self.options.fields.id, ["--id-field", "the id"], lacking, read))
             }
-            let is_lacking = |it: &Error| it.remedy().settings.iter().any(|it| it == "id-field");
-            let wrong = read.err().filter(is_lacking).map(|error| (file, error.to_string()));
-            lacking = lacking.or(wrong);
+            _ => Ok(()),
         }
-        let Some((file, found)) = lacking else { return Ok(()) };
-        Err(Error::new(Kind::BadData, format!("{lacks} in any record, which --id-field names"))
-            .at(file.path())
-            .found(found)
-            .help("name the field that holds the id, or leave --id-field out"))
+    }
+
+    /// The error for a `field` that no record has, of which this one is the first, with the fields that it has. A flag names the field.
+    fn no_field(
+        &self,
+        field: &str,
+        [flag, holds]: [&str; 2],
+        (position, found): &(Position, String),
+        read: &Read,
+    ) -> Error {
+        let count = read.documents;
+        let what = format!(
+            "no field `{field}` in {count} of {count} records; fields found: {found}; see {flag}"
+        );
+        Error::new(Kind::BadData, what)
+            .at(self.inputs.files()[position.file as usize].path())
+            .line(position.line)
+            .help(format!("name the field that holds {holds}, or leave {flag} out"))
     }
 
     /// Fails if no record has the field of its order: its name is most likely misspelt. So it does if no value of it gives a page a place.
@@ -278,25 +263,15 @@ impl Pages {
                 "if it holds times, use --time-field {field} with --keep newest or oldest"
             )));
         }
-        let (Some(order), Some((position, found))) =
-            (&self.options.fields.order, &read.without_order)
-        else {
+        let (Some(order), Some(lacking)) = (&self.options.fields.order, &read.without_order) else {
             return Ok(());
         };
         if read.order.no_field < read.documents {
             return Ok(());
         }
-        let count = read.documents;
-        let field = &order.name;
-        let [flag, holds] =
+        let flag =
             if order.is_time() { ["--time-field", "the time"] } else { ["--keep", "the order"] };
-        let what = format!(
-            "no field `{field}` in {count} of {count} records; fields found: {found}; see {flag}"
-        );
-        Err(Error::new(Kind::BadData, what)
-            .at(self.inputs.files()[position.file as usize].path())
-            .line(position.line)
-            .help(format!("name the field that holds {holds}, or leave {flag} out")))
+        Err(self.no_field(&order.name, flag, lacking, read))
     }
 
     /// Reads the documents by `read`, which makes something of them on every worker. Progress is shown as
@@ -309,7 +284,6 @@ impl Pages {
         read: impl FnOnce(Documents, &mut Processes) -> Result<Harvest<R>>,
     ) -> Result<Found<R>> {
         step::begin(Step::Reading);
-        self.check_ids()?;
         let bytes = self.inputs.bytes();
         let (progress, _shown) = Progress::count(doing, Unit::Bytes, bytes, global.quiet);
         let documents = Documents {
@@ -357,6 +331,7 @@ impl Pages {
                 .found(reasons)
                 .help("the list names file and line: leave out files that hold no pages (--exclude), name their format (--format) or the fields (--id-field, --text-field, --key), take places as ids (--place-ids), or raise --max-bad"));
         }
+        self.check_ids(&read)?;
         self.check_order(&read)?;
         if let Some(order) = self.options.fields.order.as_ref().filter(|_| read.documents > 0) {
             let what = if order.is_time() {

@@ -84,8 +84,11 @@ impl<H: Handler> UnitRunner for Reading<H> {
         let mut read = Read { taken: 1, ..Read::default() };
         let order_wanted = fields.order.is_some();
         let passed = batch.parse(fields, &mut |position, document| {
-            if let (true, Ok(document)) = (order_wanted, &document) {
-                read.note_order(position, document);
+            if let Ok(document) = &document {
+                read.note_id(position, document, batch.header());
+                if order_wanted {
+                    read.note_order(position, document);
+                }
             }
             let reason = match document.map(|document| handler.take(position, document)) {
                 Ok(Ok(made)) => {

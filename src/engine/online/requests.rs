@@ -197,7 +197,8 @@ impl Page {
         let position = Position { file: 0, line: number as u64 };
         let key = key.map(|Name(key)| key.into()).filter(|key: &Cow<'_, str>| !key.is_empty());
         let declared = Declared::default();
-        Ok((position, Document { id: id.into(), order, key, content, declared, record: b"" }))
+        let (id, record) = (id.into(), &b""[..]);
+        Ok((position, Document { id, is_placed: false, order, key, content, declared, record }))
     }
 }
 

@@ -94,7 +94,8 @@ fn placed<'a>(
     if position.is_file() || which == PlaceIds::Missing && !document.id.is_empty() {
         return document;
     }
-    Document { id: Cow::Owned(format!("{file}:{}", position.line)), ..document }
+    let id = Cow::Owned(format!("{file}:{}", position.line));
+    Document { id, is_placed: true, ..document }
 }
 
 #[derive(Debug)]
