@@ -79,8 +79,12 @@ fn a_job_ends_with_one_summary_line_or_on_a_terminal_with_sentences() {
         assert!(ended.summary().get("sentences").is_none(), "{ended:?}");
     }
     // A job without sentences of its own is described by its counts.
+    let seen = on_terminal(&bench, "generate segment --count 3 --output random.seg");
+    assert!(seen.stdout.contains("generate: done"), "{seen:?}");
+    assert!(seen.stdout.contains("fingerprints: 3"), "{seen:?}");
+    // And one with sentences leaves the counts out.
     let seen = on_terminal(&bench, "store add store --segment pages.seg --day 2026-01-02");
-    assert!(seen.stdout.contains("store: done") && seen.stdout.contains("version: 3"), "{seen:?}");
+    assert!(seen.stdout.contains("the store store has "), "{seen:?}");
 }
 
 #[test]

@@ -29,7 +29,7 @@ use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Outputs, Place};
 use crate::flags::shared::{ConfirmDay, DryRun, Memory, Overwrite, Telemetry, Workers, shared};
 use crate::outcome::identity;
-use crate::outcome::summary::Summary;
+use crate::outcome::summary::{Summary, tally};
 pub(crate) use coming_back::coming_back;
 use listing::{list, log, summary_of};
 use readmit::readmit;
@@ -384,7 +384,11 @@ pub(crate) fn verify(store: &Store, version: Option<u64>, global: &GlobalFlags) 
     verification.run(&read)?;
     let [versions, segments] = [verification.versions(), verification.files()];
     Ok(summary_of(store, &store.at(version)?)
-        .say(format!("the {segments} segments of {versions} versions are undamaged"))
+        .say(format!(
+            "undamaged: {} of {}",
+            tally(segments, "segment(s)", &[]),
+            tally(versions, "version(s)", &[])
+        ))
         .count("versions", versions)
         .count("segments", segments)
         .count("index_files", dupsieve::rooms::index::verify(store)?)

@@ -20,7 +20,7 @@ use serde_json::json;
 
 use super::copied;
 use super::cutting::{Cutting, Taken};
-use crate::outcome::summary::Summary;
+use crate::outcome::summary::{Summary, tally};
 
 /// The ids whose records are copied. Of several records with the same id the first is copied, because that one was judged.
 pub(super) struct Listed {
@@ -108,7 +108,8 @@ impl Listed {
         if missing == 0 {
             return Ok(());
         }
-        let what = format!("{missing} listed ids were not found in the inputs");
+        let ids = tally(missing as u64, "listed id(s)", &[]);
+        let what = format!("not found in the inputs: {ids}");
         let error = self.wanted.missing(&self.found, &what);
         Err(error.help("use the same inputs and fields that the list was made from"))
     }
