@@ -225,8 +225,8 @@ impl Pages {
 
     /// Fails if the field of the ids was named, and no record has it: its name is most likely misspelt.
     fn check_ids(&self, read: &Read) -> Result<()> {
-        match &read.without_id {
-            Some(lacking) if self.names_ids && read.placed == read.documents => {
+        match &read.lacking_id {
+            Some(lacking) if self.names_ids && read.without_id == read.documents => {
                 Err(self.no_field(&self.options.fields.id, ["--id-field", "the id"], lacking, read))
             }
             _ => Ok(()),
@@ -242,9 +242,12 @@ impl Pages {
         read: &Read,
     ) -> Error {
         let count = read.documents;
-        let what = format!(
-            "no field `{field}` in {count} of {count} records; fields found: {found}; see {flag}"
-        );
+        // A row of a Parquet file does not say which columns there are.
+        let found = match &**found {
+            "none" => String::new(),
+            found => format!("; fields found: {found}"),
+        };
+        let what = format!("no field `{field}` in {count} of {count} records{found}; see {flag}");
         Error::new(Kind::BadData, what)
             .at(self.inputs.files()[position.file as usize].path())
             .line(position.line)

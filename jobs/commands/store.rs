@@ -342,7 +342,8 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
             rollback(&open(store)?, target, outputs, global)
         }
     };
-    done.map(listing::say_store)
+    // A dry run has no new version; it shows the counts of what it would do.
+    if global.dry_run { done } else { done.map(listing::say_store) }
 }
 
 fn open(store: &Place) -> Result<Store> {

@@ -1,6 +1,6 @@
 //! Rows to a stream or to a file of an output, in any format.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,7 @@ use crate::output::{OutputFile, Staging, Sum};
 pub struct ResultWriter<W: Write + Send> {
     path: PathBuf,
     encoder: Encoder<W>,
+    row: String,
 }
 
 enum Encoder<W: Write + Send> {
@@ -50,11 +51,11 @@ impl<W: Write + Send> ResultWriter<W> {
                 Encoder::Tsv(out)
             }
         };
-        Ok(ResultWriter { path: path.to_path_buf(), encoder })
+        Ok(ResultWriter { path: path.to_path_buf(), encoder, row: String::new() })
     }
 
     pub fn without_names(out: W, path: &Path) -> ResultWriter<W> {
-        ResultWriter { path: path.to_path_buf(), encoder: Encoder::Tsv(out) }
+        ResultWriter { path: path.to_path_buf(), encoder: Encoder::Tsv(out), row: String::new() }
     }
 
     /// Writes rows: lines with their ends, each the texts of its columns with tabs between them.
@@ -74,7 +75,12 @@ impl<W: Write + Send> ResultWriter<W> {
     }
 
     pub fn row(&mut self, texts: fmt::Arguments<'_>) -> Result<()> {
-        self.rows(&format!("{texts}\n"))
+        let mut row = std::mem::take(&mut self.row);
+        row.clear();
+        writeln!(row, "{texts}").expect("a string takes any text");
+        let written = self.rows(&row);
+        self.row = row;
+        written
     }
 
     pub fn finish(self) -> Result<W> {

@@ -27,10 +27,10 @@ pub struct Read {
     pub taken: u64,
     pub delivered: u64,
     pub ends: u64,
-    /// Documents whose ids are the places of their records.
-    pub placed: u64,
+    /// Documents without the field of the id, whose ids are the places of their records.
+    pub without_id: u64,
     /// The first of these, and the fields that it has.
-    pub without_id: Option<(Position, String)>,
+    pub lacking_id: Option<(Position, String)>,
     /// How what puts documents in order was written, if it is wanted.
     pub order: OrderCounts,
     /// The first document without the field that puts it in order, and the fields that it has.
@@ -55,17 +55,17 @@ impl Read {
         self.skipped.add(passed.skipped);
     }
 
-    pub(super) fn note_id(
+    /// Notes a document without the field of the id. The file may have a line with the `names` of its fields.
+    pub(super) fn note_lacking(
         &mut self,
         position: Position,
         document: &Document<'_>,
         names: Option<&[u8]>,
     ) {
-        if document.is_placed {
-            self.placed += 1;
-            let names = names.map(|names| String::from_utf8_lossy(names).replace('\t', ", "));
-            let found = || (position, names.unwrap_or_else(|| document.fields_found()));
-            self.without_id.get_or_insert_with(found);
+        if self.lacking_id.is_none() {
+            let line = |names| String::from_utf8_lossy(names).trim_end().replace('\t', ", ");
+            let found = names.map_or_else(|| document.fields_found(), line);
+            self.lacking_id = Some((position, found));
         }
     }
 
@@ -105,11 +105,11 @@ impl Collect<Read> for Read {
             self.delivered += part.delivered;
             self.ends += part.ends;
             self.order.add(part.order);
-            self.placed += part.placed;
+            self.without_id += part.without_id;
             let first = |one: &mut Option<(Position, String)>, other| {
                 *one = one.take().into_iter().chain(other).min();
             };
-            first(&mut self.without_id, part.without_id);
+            first(&mut self.lacking_id, part.lacking_id);
             first(&mut self.without_order, part.without_order);
             self.many_lines = self.many_lines.into_iter().chain(part.many_lines).min();
             self.shares.extend(part.shares);

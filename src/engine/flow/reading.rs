@@ -84,8 +84,11 @@ impl<H: Handler> UnitRunner for Reading<H> {
         let mut read = Read { taken: 1, ..Read::default() };
         let order_wanted = fields.order.is_some();
         let passed = batch.parse(fields, &mut |position, document| {
+            let lacks_id = document.as_ref().is_ok_and(|document| document.lacks_id);
             if let Ok(document) = &document {
-                read.note_id(position, document, batch.header());
+                if lacks_id {
+                    read.note_lacking(position, document, batch.header());
+                }
                 if order_wanted {
                     read.note_order(position, document);
                 }
@@ -93,6 +96,7 @@ impl<H: Handler> UnitRunner for Reading<H> {
             let reason = match document.map(|document| handler.take(position, document)) {
                 Ok(Ok(made)) => {
                     read.documents += 1;
+                    read.without_id += u64::from(lacks_id);
                     return records.extend(made.map(Taken::Made));
                 }
                 Ok(Err(error)) if error.kind() == Kind::BadData => Reason::from(&error),

@@ -198,7 +198,7 @@ impl Page {
         let key = key.map(|Name(key)| key.into()).filter(|key: &Cow<'_, str>| !key.is_empty());
         let declared = Declared::default();
         let (id, record) = (id.into(), &b""[..]);
-        Ok((position, Document { id, is_placed: false, order, key, content, declared, record }))
+        Ok((position, Document { id, lacks_id: false, order, key, content, declared, record }))
     }
 }
 

@@ -14,8 +14,8 @@ use super::reason::Reason;
 pub struct Document<'a> {
     /// The id: not empty, at most 65536 bytes, without tab, CR, LF and NUL.
     pub id: Cow<'a, str>,
-    /// Whether the id is the place of the record, since the record has none.
-    pub is_placed: bool,
+    /// Whether the record lacks the field of the id, so that its place is the id.
+    pub lacks_id: bool,
     pub order: OrderKey,
     /// The value of the field that the key of the page is made of, if such a field is read and the record has a value.
     pub key: Option<Cow<'a, str>>,
@@ -33,7 +33,7 @@ impl<'a> Document<'a> {
         record: &'a [u8],
     ) -> Document<'a> {
         let (order, declared) = (OrderKey::NoField, Declared::default());
-        Document { id: id.into(), is_placed: false, order, key: None, content, declared, record }
+        Document { id: id.into(), lacks_id: false, order, key: None, content, declared, record }
     }
 }
 

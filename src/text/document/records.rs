@@ -94,8 +94,7 @@ fn placed<'a>(
     if position.is_file() || which == PlaceIds::Missing && !document.id.is_empty() {
         return document;
     }
-    let id = Cow::Owned(format!("{file}:{}", position.line));
-    Document { id, is_placed: true, ..document }
+    Document { id: Cow::Owned(format!("{file}:{}", position.line)), ..document }
 }
 
 #[derive(Debug)]

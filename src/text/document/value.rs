@@ -111,6 +111,7 @@ pub(super) fn document<'a>(
         let text = value.text(field, wrong);
         text.map_err(|it| if is_absent { Reason::with(it.what, found()) } else { it })
     };
+    let lacks_id = matches!(id, Value::Absent) && fields.place_ids.reads_ids();
     let id = match id {
         Value::Absent | Value::Null if fields.place_ids.fill() => Cow::Borrowed(""),
         id => text_of(id, &fields.id, "the id is neither a string nor a whole number of 64 bits")?,
@@ -127,5 +128,5 @@ pub(super) fn document<'a>(
         text => Content::Text(text_of(text, &fields.text, "the text is not a string")?),
     };
     let key = Some(key).filter(|key| !key.is_empty());
-    Ok(Document { key, order, ..Document::of(id, content, record) })
+    Ok(Document { lacks_id, key, order, ..Document::of(id, content, record) })
 }

@@ -104,6 +104,16 @@ mod tests {
         assert_eq!(cut.drop_from("", "All rights reserved"), Rest { text: "", is_whole: false });
     }
 
+    /// Stores hold such fingerprints.
+    #[test]
+    fn what_is_left_makes_what_it_always_made() {
+        let mut cut = boilerplate(Recipe::taking_lines, &["© all rights reserved"]);
+        let text = "The [fox](https://fox.example/a?b=1) &amp; the <b>dog</b> met on 2 March 2024.\n\
+                    二〇二四年三月二日，狐狸和狗相遇\n  © All rights reserved";
+        let mut sketcher = plain_words().sketcher().unwrap();
+        assert_eq!(sketcher.text(cut.drop_from("", text).text), Ok(Some(0xe3d603240cdba45e)));
+    }
+
     #[test]
     fn lines_of_a_host_are_dropped_from_its_pages_alone() {
         let lines = ["a.example\t", "a.example\thome", "b.example\t", "b.example\tabout"];

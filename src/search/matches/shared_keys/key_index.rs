@@ -54,7 +54,7 @@ impl KeyIndex {
             for pages in keys.each_mut() {
                 let key = key_of_entry(pages[0]);
                 let is_common = match &common {
-                    Some(common) => common.get(place, key).is_some(),
+                    Some(common) => pages.len() > 1 && common.get(place, key).is_some(),
                     None => pages.len() > MOST_SHARED,
                 };
                 if is_common {
