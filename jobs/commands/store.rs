@@ -198,7 +198,7 @@ dupsieve store expire store --keep-days 90"))]
     /// pages to the next crawl
     #[command(args = shared(&[Memory, DryRun, Overwrite, Telemetry]), after_help = examples("
 # List the pages whose kept page has gone
-dupsieve store readmit store --outputs out/* --output readmit.txt"))]
+dupsieve store readmit store --outputs out --output readmit.txt"))]
     Readmit {
         /// Folder of the store
         #[arg(value_name = "DIR")]
