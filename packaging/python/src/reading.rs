@@ -141,7 +141,7 @@ impl Reader<'_> {
     ) -> Result<Read> {
         let content = Content::Text(Cow::Borrowed(text));
         let declared = Declared::default();
-        let document = Document { id, order, key, content, declared, record: &[] };
+        let document = Document { id, lacks_id: false, order, key, content, declared, record: &[] };
         match self.fingerprinting.page(Position { file: 0, line: row + 1 }, document) {
             Ok(made) => Ok(Ok(made)),
             Err(error) if error.kind() == Kind::BadData => Ok(Err(Reason::from(&error))),
