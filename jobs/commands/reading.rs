@@ -242,7 +242,7 @@ impl Pages {
         read: &Read,
     ) -> Error {
         let count = read.documents;
-        // A row of a Parquet file does not say which columns there are.
+        // A row of a table does not say which columns there are.
         let found = match &**found {
             "none" => String::new(),
             found => format!("; fields found: {found}"),

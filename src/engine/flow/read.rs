@@ -55,18 +55,8 @@ impl Read {
         self.skipped.add(passed.skipped);
     }
 
-    /// Notes a document without the field of the id. The file may have a line with the `names` of its fields.
-    pub(super) fn note_lacking(
-        &mut self,
-        position: Position,
-        document: &Document<'_>,
-        names: Option<&[u8]>,
-    ) {
-        if self.lacking_id.is_none() {
-            let line = |names| String::from_utf8_lossy(names).trim_end().replace('\t', ", ");
-            let found = names.map_or_else(|| document.fields_found(), line);
-            self.lacking_id = Some((position, found));
-        }
+    pub(super) fn note_lacking_id(&mut self, position: Position, document: &Document<'_>) {
+        self.lacking_id.get_or_insert_with(|| (position, document.fields_found()));
     }
 
     pub(super) fn note_order(&mut self, position: Position, document: &Document<'_>) {

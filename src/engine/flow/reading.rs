@@ -87,7 +87,7 @@ impl<H: Handler> UnitRunner for Reading<H> {
             let lacks_id = document.as_ref().is_ok_and(|document| document.lacks_id);
             if let Ok(document) = &document {
                 if lacks_id {
-                    read.note_lacking(position, document, batch.header());
+                    read.note_lacking_id(position, document);
                 }
                 if order_wanted {
                     read.note_order(position, document);

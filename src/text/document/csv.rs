@@ -457,7 +457,7 @@ impl CsvPortion {
         check_start(record)?;
         values.read(record)?;
         self.columns.check_count(values.count)?;
-        let mut of_fields = [const { Value::Null }; 4];
+        let mut of_fields = value::unread(&self.columns.places);
         for (value, column) in of_fields.iter_mut().zip(self.columns.places) {
             if let Some(column) = column {
                 *value = Value::Text(fields.utf8(values.get(column))?.to_owned().into());

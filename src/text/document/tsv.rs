@@ -80,7 +80,7 @@ pub(super) fn parse<'a>(
     columns: &Columns,
     fields: &Fields,
 ) -> Result<Document<'a>, Reason> {
-    let mut values = [const { Value::Null }; 4];
+    let mut values = value::unread(&columns.places);
     let mut count = 0;
     for value in line.split('\t') {
         if let Some(field) = columns.places.iter().position(|place| *place == Some(count)) {

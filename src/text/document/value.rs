@@ -99,6 +99,12 @@ fn is_whole(number: f64) -> bool {
     number.fract() == 0.0 && number.abs() < 2_f64.powi(53)
 }
 
+/// The values of a row of a table before it is read, whose fields have their columns at these places. Without a column the id is absent.
+pub(super) fn unread<'a, P>(places: &[Option<P>; 4]) -> [Value<'a>; 4] {
+    let id = if places[0].is_none() { Value::Absent } else { Value::Null };
+    [id, Value::Null, Value::Null, Value::Null]
+}
+
 /// The document of a record with these values, in the order of [`Fields::names`]. If a field is absent, `found` says what there is.
 pub(super) fn document<'a>(
     [id, text, order, key]: [Value<'a>; 4],

@@ -101,10 +101,10 @@ impl Cutter for ParquetCutter<'_> {
             while self.left > 0 && rows.len() < MOST_ROWS && row_bytes < self.options.portion_bytes
             {
                 self.left -= 1;
-                let mut row = [const { Value::Null }; 4];
+                let mut row = value::unread(columns);
                 for (value, column) in row.iter_mut().zip(&mut *columns) {
-                    let next = column.as_mut().map_or(Ok(None), AnyColumn::next)?;
-                    *value = next.unwrap_or(Value::Null);
+                    let Some(column) = column else { continue };
+                    *value = column.next()?.unwrap_or(Value::Null);
                     if bytes(value) > max_bytes {
                         *value = Value::Bad(too_long(max_bytes));
                     }
