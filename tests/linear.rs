@@ -1,5 +1,5 @@
-//! Time linear in the length of a page, whatever it holds: hostile texts of two lengths, one twice as
-//! long as the other, by every way in which the library takes a text; and pages that take too long.
+//! Time linear in the length of a page, whatever it holds: hostile texts of two lengths, one four
+//! times as long as the other, by every way in which the library takes a text; and pages that take too long.
 
 use std::ops::RangeInclusive;
 
@@ -12,7 +12,7 @@ use crate::readers::texts::{self, Way};
 use crate::support::Bench;
 
 /// The shorter length, in bytes.
-const LENGTH: usize = 96 << 10;
+const LENGTH: usize = 48 << 10;
 
 /// What is repeated to make a text, with bars between: openings without an end, words without an end, and characters that
 /// make libraries look ahead or look back.
@@ -61,7 +61,7 @@ fn hostile(bytes: usize) -> Vec<(String, String)> {
 
 fn hold(ways: &[Way]) {
     let mut late = Vec::new();
-    for ((name, short), (_, long)) in hostile(LENGTH).into_iter().zip(hostile(2 * LENGTH)) {
+    for ((name, short), (_, long)) in hostile(LENGTH).into_iter().zip(hostile(4 * LENGTH)) {
         let too_long = ways.iter().filter_map(|way| way.too_long([&short, &long]));
         late.extend(too_long.map(|told| format!("{name} by {told}")));
     }

@@ -468,8 +468,8 @@ pub fn lists(bytes: &[u8]) {
     }
 }
 
-/// A page: the first byte picks the way in which it is taken, and the others are what it repeats. Twice
-/// the length must not take much more than twice the time.
+/// A page: the first byte picks the way in which it is taken, and the others are what it repeats. Four times
+/// the length must not take much more than four times the time.
 pub fn page(bytes: &[u8]) {
     thread_local! {
         static WAYS: Vec<texts::Way> = texts::ways();
@@ -479,7 +479,7 @@ pub fn page(bytes: &[u8]) {
     if unit.is_empty() {
         return;
     }
-    let [short, long] = [1, 2].map(|times| unit.repeat(times * PAGE_BYTES.div_ceil(unit.len())));
+    let [short, long] = [1, 4].map(|times| unit.repeat(times * PAGE_BYTES.div_ceil(unit.len())));
     WAYS.with(|ways| {
         let way = &ways[usize::from(choice) % ways.len()];
         assert_eq!(way.too_long([&short, &long]), None, "{unit:?}");
