@@ -17,7 +17,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::Write;
-use std::iter::Peekable;
+use std::iter::{self, Peekable};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -199,6 +199,19 @@ impl<R: Record> Iterator for SortedRecords<R> {
         }
         Some(Ok(record))
     }
+}
+
+/// Two ascending sequences as one. Of equal records that of `one` comes first.
+pub fn merged<R: Ord>(
+    one: impl Iterator<Item = Result<R>>,
+    other: impl Iterator<Item = Result<R>>,
+) -> impl Iterator<Item = Result<R>> {
+    let (mut one, mut other) = (one.peekable(), other.peekable());
+    iter::from_fn(move || match (one.peek(), other.peek()) {
+        (Some(Ok(first)), Some(Ok(second))) if first <= second => one.next(),
+        (Some(Err(_)), _) | (_, None) => one.next(),
+        _ => other.next(),
+    })
 }
 
 /// Records in a file, in the order in which they were written, which any number of readers read at once.

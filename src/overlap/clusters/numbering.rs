@@ -9,7 +9,8 @@
 //! links       0: 2-0   1: 3-2
 //! ```
 //!
-//! All is sorted on disk, by page and then by link. In memory are four bytes of each page of the state.
+//! What is new is sorted on disk, by page and then by link, and merged with the state, which is read in its order: its pages twice, its
+//! links once. In memory are four bytes of each page of the state.
 
 use std::collections::BTreeSet;
 use std::iter;
@@ -18,25 +19,25 @@ use std::path::Path;
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
 
-use super::found::differs;
 use super::page::Page;
 use super::source::{Met, Method, Source};
 use super::state::{ClusterState, Link};
 use crate::document::each_id;
 use crate::error::{Error, Kind, Result};
-use crate::runs::{Record, SortSpace, SortedRecords, Sorter, allocated};
+use crate::runs::{Record, SortSpace, Sorter, allocated, merged};
 use crate::store::Digest;
 
 /// In place of the number of a page that leaves.
 const GONE: u32 = u32::MAX;
 
 pub(super) struct Numbered {
-    pub(super) pages: SortedRecords<Page>,
+    /// Those of the state that stay, and the new ones.
+    pub(super) pages: Box<dyn Iterator<Item = Result<Page>>>,
     pub(super) count: u32,
     /// The pages whose id is that of the page before.
     pub(super) versions: RoaringBitmap,
     /// Those of the state that count still, and the new ones. There may be several between two pages.
-    pub(super) links: SortedRecords<Link>,
+    pub(super) links: Box<dyn Iterator<Item = Result<Link>>>,
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -125,39 +126,53 @@ pub(super) fn number(
 ) -> Result<Numbered> {
     let mut mentions = space.sorter();
     mention_matches(sources, method, removed, space, &mut mentions)?;
-    let mut renumbered = match before {
-        Some(before) => mention_state(before, removed, &mut mentions)?,
-        None => Vec::new(),
-    };
-    let (mut pages, mut ends) = (space.sorter(), space.sorter());
+    let stay = before.map(|state| rows_that_stay(state, removed)).transpose()?;
+    let standing = || pages_that_stay(before, stay.clone().unwrap_or_default());
+    let rows =
+        standing()?.map(|page| page.map(|(row, page)| Mention { page, by: Mentioned::Row(row) }));
+    let mut renumbered = vec![GONE; before.map_or(0, |state| state.members as usize)];
+    let (mut fresh, mut ends) = (space.sorter(), space.sorter());
     let mut versions = RoaringBitmap::new();
     let (mut count, mut last) = (0_u32, None::<Page>);
-    for mention in mentions.sorted()? {
+    for mention in merged(rows, mentions.sorted()?) {
         let Mention { page, by } = mention?;
-        if last.as_ref() != Some(&page) {
+        let is_new = last.as_ref() != Some(&page);
+        if is_new {
             if last.is_some_and(|last| last.id == page.id) {
                 versions.insert(count);
             }
             count = count.checked_add(1).ok_or_else(too_many)?;
-            pages.push(page.clone())?;
-            last = Some(page);
         }
         let row = count - 1;
         match by {
             Mentioned::Row(old) => renumbered[old as usize] = row,
-            Mentioned::End(end) => ends.push(NumberedEnd { end, row })?,
+            Mentioned::End(end) => {
+                if is_new {
+                    fresh.push(page.clone())?;
+                }
+                ends.push(NumberedEnd { end, row })?;
+            }
         }
+        last = Some(page);
     }
+    let standing = standing()?.map(|page| page.map(|(_, page)| page));
+    let pages = Box::new(merged(standing, fresh.sorted()?));
     let mut links = space.sorter();
-    for link in before.map(ClusterState::links).transpose()?.into_iter().flatten() {
-        let link = link?;
-        let [new, existing] = [link.new, link.existing].map(|row| renumbered[row as usize]);
-        if new != GONE && existing != GONE {
-            links.push(Link { new, existing, ..link })?;
-        }
-    }
     link_ends(ends, &mut links)?;
-    Ok(Numbered { pages: pages.sorted()?, count, versions, links: links.sorted()? })
+    let standing = before.map(ClusterState::links).transpose()?.into_iter().flatten();
+    let standing = standing.filter_map(move |link| {
+        let ends = |link: &Link| [link.new, link.existing].map(|row| renumbered[row as usize]);
+        match link {
+            Ok(link) if ends(&link).contains(&GONE) => None,
+            Ok(link) => {
+                let [new, existing] = ends(&link);
+                Some(Ok(Link { new, existing, ..link }))
+            }
+            error => Some(error),
+        }
+    });
+    let links = Box::new(merged(standing, links.sorted()?));
+    Ok(Numbered { pages, count, versions, links })
 }
 
 fn mention_matches(
@@ -186,39 +201,38 @@ fn mention_matches(
     Ok(())
 }
 
-/// Mentions the pages of a state that have a link with none of the `removed` ids. There is room for the number of each page in what it gives.
-fn mention_state(
-    state: &ClusterState,
-    RemovedIds(removed): &RemovedIds,
-    mentions: &mut Sorter<Mention>,
-) -> Result<Vec<u32>> {
-    let (mut gone, mut linked) = (RoaringBitmap::new(), RoaringBitmap::new());
-    if !removed.is_empty() {
-        for (row, member) in (0..).zip(state.pages()?) {
-            if removed.contains(&member?.page.id) {
-                gone.insert(row);
-            }
-        }
-        for link in state.links()? {
-            let pages = link.map(|link| [link.new, link.existing])?;
-            if !pages.iter().any(|&page| gone.contains(page)) {
-                linked.extend(pages);
-            }
-        }
+/// The rows of a state that have a link with none of the `removed` ids.
+fn rows_that_stay(state: &ClusterState, RemovedIds(removed): &RemovedIds) -> Result<RoaringBitmap> {
+    let mut stay = RoaringBitmap::new();
+    if removed.is_empty() {
+        stay.insert_range(..state.members);
+        return Ok(stay);
     }
-    let mut renumbered = Vec::new();
+    let mut gone = RoaringBitmap::new();
     for (row, member) in (0..).zip(state.pages()?) {
-        renumbered.push(GONE);
-        let page = member?.page;
-        if removed.is_empty() || linked.contains(row) {
-            mentions.push(Mention { page, by: Mentioned::Row(row) })?;
+        if removed.contains(&member?.page.id) {
+            gone.insert(row);
         }
     }
-    if renumbered.len() != state.members as usize {
-        let error = differs("members", &state.folder);
-        return Err(error.expected(renumbered.len()).found(state.members));
+    for link in state.links()? {
+        let pages = link.map(|link| [link.new, link.existing])?;
+        if !pages.iter().any(|&page| gone.contains(page)) {
+            stay.extend(pages);
+        }
     }
-    Ok(renumbered)
+    Ok(stay)
+}
+
+/// The pages of a state in these rows, with their row.
+fn pages_that_stay(
+    state: Option<&ClusterState>,
+    stay: RoaringBitmap,
+) -> Result<impl Iterator<Item = Result<(u32, Page)>> + use<>> {
+    let members = state.map(ClusterState::pages).transpose()?.into_iter().flatten();
+    Ok((0..).zip(members).filter_map(move |(row, member)| match member {
+        Ok(member) => stay.contains(row).then_some(Ok((row, member.page))),
+        Err(error) => Some(Err(error)),
+    }))
 }
 
 fn link_ends(ends: Sorter<NumberedEnd>, links: &mut Sorter<Link>) -> Result<()> {
@@ -236,7 +250,9 @@ fn link_ends(ends: Sorter<NumberedEnd>, links: &mut Sorter<Link>) -> Result<()> 
 }
 
 /// The links in order, of several between two pages one: the least distance, and whether one of them is the verdict.
-pub(super) fn distinct(links: SortedRecords<Link>) -> impl Iterator<Item = Result<Link>> {
+pub(super) fn distinct(
+    links: impl Iterator<Item = Result<Link>>,
+) -> impl Iterator<Item = Result<Link>> {
     let mut links = links.peekable();
     iter::from_fn(move || {
         let mut link = match links.next()? {

@@ -54,6 +54,8 @@ impl Record for Link {}
 pub(super) trait StateRow: Record {
     const FILE: &str;
     const HEAD: Magic;
+    /// Whether there is one for each member.
+    const IS_MEMBER: bool;
 
     /// Whether it names rows of so many members, and follows on the `last` row.
     fn may_stand(&self, members: u32, last: Option<&Self>) -> bool;
@@ -62,6 +64,7 @@ pub(super) trait StateRow: Record {
 impl StateRow for Member {
     const FILE: &str = "pages.bin";
     const HEAD: Magic = *b"DUPSPAGE\x01\0\0\0";
+    const IS_MEMBER: bool = true;
 
     fn may_stand(&self, members: u32, last: Option<&Member>) -> bool {
         self.cluster < members && last.is_none_or(|last| self.page > last.page)
@@ -71,6 +74,7 @@ impl StateRow for Member {
 impl StateRow for Link {
     const FILE: &str = "links.bin";
     const HEAD: Magic = *b"DUPSLINK\x01\0\0\0";
+    const IS_MEMBER: bool = false;
 
     fn may_stand(&self, members: u32, last: Option<&Link>) -> bool {
         let ends = |link: &Link| (link.new, link.existing);
@@ -144,6 +148,7 @@ pub(super) struct StateRows<R> {
     path: PathBuf,
     records: RecordReader<R>,
     members: u32,
+    read: u64,
     ahead: Option<Result<R>>,
 }
 
@@ -151,17 +156,22 @@ impl<R: StateRow> StateRows<R> {
     fn open(state: &ClusterState) -> Result<StateRows<R>> {
         let path = state.folder.join(R::FILE);
         let records = open::<R>(&path)?;
-        let mut rows = StateRows { path, records, members: state.members, ahead: None };
+        let mut rows = StateRows { path, records, members: state.members, read: 0, ahead: None };
         rows.ahead = rows.read(None).transpose();
         Ok(rows)
     }
 
     fn read(&mut self, last: Option<&R>) -> Result<Option<R>> {
-        let Some(row) = self.records.next().transpose()? else { return Ok(None) };
-        if row.may_stand(self.members, last) {
-            return Ok(Some(row));
+        let row = self.records.next().transpose()?;
+        let may_stand = match &row {
+            Some(row) => row.may_stand(self.members, last),
+            None => !R::IS_MEMBER || self.read == u64::from(self.members),
+        };
+        self.read += 1;
+        match may_stand {
+            true => Ok(row),
+            false => Err(damaged("the rows of the state contradict each other").at(&self.path)),
         }
-        Err(damaged("the rows of the state contradict each other").at(&self.path))
     }
 }
 
