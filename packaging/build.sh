@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds what is handed out into target/packages, with checksums: packaging/build.sh [static] [image] [deb] [wheel] [sbom]; all five by
+# Builds what is handed out into target/packages, with checksums: packaging/build.sh [front] [static] [image] [deb] [wheel] [sbom]; all by
 # default. packaging/try.sh tries what is there.
 #
 # One program is in all of them, the static one: it needs no library of the machine it runs on. Needs `rustup target add
@@ -50,6 +50,14 @@ program() {
     cp -r "$made/man" "$made"/completions.* README.md LICENSE "$made/$name/"
 }
 
+# The library beside the release before: a change that breaks what programs use needs a higher version. Needs `cargo install
+# cargo-semver-checks`; before the first release there is nothing to compare.
+front() {
+    local before
+    before=$(git describe --tags --abbrev=0 --match 'v*' --exclude "v$version" 2>/dev/null) || return 0
+    cargo semver-checks --package dupsieve --baseline-rev "$before"
+}
+
 # The program as an archive.
 static() {
     program
@@ -85,7 +93,7 @@ sbom() {
     rm dupsieve_bin_*.cdx.json packaging/python/*.cdx.json
 }
 
-[ $# -gt 0 ] || set -- static image deb wheel sbom
+[ $# -gt 0 ] || set -- front static image deb wheel sbom
 for package in "$@"; do
     "$package"
 done
