@@ -38,11 +38,11 @@ pub(crate) const METHOD: &str = "method";
 pub(crate) const PREVIOUS: &str = "previous";
 
 const EXAMPLES: &str = "
-# Find the clusters of two days
-dupsieve cluster --from out/2026-11-20 out/2026-11-21 --output clusters-21
-# Add a third day, and see what changes
+# Find the clusters of all days of a folder
+dupsieve cluster --from out --output clusters-21
+# Add a day, and see what changes
 dupsieve cluster --previous clusters-21 --from out/2026-11-22 --output clusters-22
-# Add a day without writing the lists
+# Add one without writing the lists
 dupsieve cluster --previous clusters-22 --from out/2026-11-23 --output clusters-23 --no-lists
 # List the clusters of all days
 dupsieve cluster --previous clusters-23 --output listed
@@ -53,7 +53,7 @@ dupsieve cluster --previous clusters-22 --removed gone.txt --output clusters-22b
 #[derive(Args, Debug)]
 #[command(args = shared(JOB), after_help = examples(EXAMPLES))]
 pub(crate) struct Arguments {
-    /// Outputs of dedup or lsh, or of days of run
+    /// Outputs of dedup or lsh, of days of run, or folders of days
     #[arg(long = "from", alias = "matches", value_name = "PATH", num_args = 1.., required_unless_present = "previous")]
     matches: Vec<Place>,
     /// Output folder
@@ -105,10 +105,9 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    fn at(named: &Place, day: Option<Day>) -> Result<Input> {
-        let path = named.here()?;
+    fn at(path: PathBuf, day: Option<Day>) -> Input {
         let place = path::absolute(&path).unwrap_or(path.clone());
-        Ok(Input { path, place, day })
+        Input { path, place, day }
     }
 }
 
@@ -120,11 +119,16 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     }
     let format = format.or(&global.config()?.output);
     let output = output.here()?;
+    let mut found = Vec::new();
+    for named in matches {
+        let outputs = report::outputs(&named.here()?)?;
+        found.extend(outputs.into_iter().map(|output| Input::at(output, *day)));
+    }
     let request = Request {
-        matches: matches.iter().map(|it| Input::at(it, *day)).collect::<Result<_>>()?,
+        matches: found,
         place: output.clone(),
         method: *method,
-        previous: previous.as_ref().map(|it| Input::at(it, None)).transpose()?,
+        previous: previous.as_ref().map(Place::here).transpose()?.map(|it| Input::at(it, None)),
         removed: removed.as_ref().map(Place::here).transpose()?,
         writes_lists: !no_lists,
         format,

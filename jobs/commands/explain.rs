@@ -107,8 +107,10 @@ impl Arguments {
         match (self.date, of_day, &self.ids[..]) {
             (None, _, [output, id]) if self.input.is_empty() => {
                 let output = Place::from(output).here()?;
-                let is_output = report::folder(&output).is_dir();
-                Ok(if is_output { Some((output, id_text(id)?)) } else { None })
+                match report::folder(&output).is_dir() {
+                    true => Ok(Some((output, id_text(id)?))),
+                    false => Err(report::no_output(&output)),
+                }
             }
             (None, ..) => Ok(None),
             (Some(day), Some(output), [id]) => {

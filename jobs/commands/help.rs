@@ -48,8 +48,11 @@ const RARE: &str = "accept-truncated as-of boilerplate check confirm-day dedup-c
     max-text max-time max-work min-count output-format page-time permutations place-ids \
     quarantine recipe recrawled resident seed shingle similarities sketch width";
 
-/// What the book says of a kind of error: what is below the heading of its name.
+/// What the book says of a kind of error, which is below the heading of its name, or the codes of all.
 pub(crate) fn of_error(kind: &str) -> Option<String> {
+    if ["codes", "exit", "exit-codes"].contains(&kind) {
+        return Some(format!("{CODES}\n"));
+    }
     let (_, chapter) = ERRORS.split_once(&format!("\n### {kind}\n"))?;
     let end = ["\n### ", "\n## "].into_iter().filter_map(|next| chapter.find(next)).min();
     Some(format!("{kind}\n{}\n", chapter[..end.unwrap_or(chapter.len())].trim_end()))

@@ -4,6 +4,7 @@
 pub(crate) mod layout;
 mod pages;
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -148,14 +149,27 @@ fn check_same_fields(inputs: &Inputs, survey: &Survey, one_sort: &str) -> Result
         .help(one_sort))
 }
 
-/// What to type where the files have not the same fields: those that are named as the largest one is.
+/// What to type where the files have not the same fields: the files of the ending that has the most bytes, of all days.
 fn one_sort(inputs: &Inputs) -> String {
-    let largest = inputs.files().iter().max_by_key(|file| Inputs::one(file).bytes());
-    let path = largest.map_or(Path::new(""), |file| file.path());
-    let pattern = path.with_file_name(format!("*{}", layout::ending(&path.named())));
-    let named = shell::word(&pattern.named());
+    let mut sorts: BTreeMap<String, u64> = BTreeMap::new();
+    for file in inputs.files() {
+        let ending = layout::ending(&file.path().named()).to_owned();
+        *sorts.entry(ending).or_default() += Inputs::one(file).bytes();
+    }
+    let (most, _) = sorts.into_iter().max_by_key(|(_, bytes)| *bytes).unwrap_or_default();
+    let paths = inputs.files().iter().map(|file| file.path());
+    let mut of_most = paths.filter(|path| path.named().ends_with(&most));
+    let patterns = match Layout::of(of_most.clone()) {
+        Some(layout) => layout.globs(),
+        None => {
+            let first = of_most.next().unwrap_or(Path::new(""));
+            vec![first.with_file_name(format!("*{most}")).named()]
+        }
+    };
+    let named: Vec<String> = patterns.iter().map(|it| shell::word(it)).collect();
     format!(
-        "name files of one sort, which have the same fields: dupsieve init --input {named}; each sort needs a configuration of its own"
+        "name files of one sort, which have the same fields: dupsieve init --input {}; each sort needs a configuration of its own",
+        named.join(" ")
     )
 }
 

@@ -195,7 +195,9 @@ fn run_day(
     let read =
         fingerprint(processes, &made, global).map_err(|error| plan.explain_missing(day, error))?;
     if global.dry_run && !(made.output.exists() && Store::open(&plan.store).is_ok()) {
-        return Ok(read.say(format!("would then {}", plan.steps_after_reading(day)?)));
+        return Ok(
+            read.say(format!("would then {}", steps_left(plan, day, None, global)?.join(", ")))
+        );
     }
     joined.unchanged = read.find("unchanged");
     if !global.dry_run {
@@ -204,7 +206,13 @@ fn run_day(
     }
     let found = dedup(processes, &joined, global)?;
     if global.dry_run {
-        return Ok(read.then(found));
+        let is_joined = found.is_already_done();
+        let left = steps_left(plan, day, is_joined.then_some(&joined), global)?;
+        let done = read.then(found);
+        return Ok(match left.is_empty() {
+            true => done,
+            false => done.changed().say(format!("would then {}", left.join(", "))),
+        });
     }
     let mut copied = Summary::new().already_done();
     let mut added = None;
@@ -229,6 +237,30 @@ fn run_day(
     let clustered = clusters::make(plan, processes, day, global, || Chain::up_to(plan, day))?;
     let done = read.then(found).then(copied).then(clustered);
     Ok(if was_there { done } else { done.changed() })
+}
+
+/// What is left to do of a day once its pages are read: all of it, or what follows its join, which is done.
+fn steps_left(
+    plan: &DayPlan<'_>,
+    day: Day,
+    joined: Option<&dedup::Request>,
+    global: &GlobalFlags,
+) -> Result<Vec<String>> {
+    let mut steps = Vec::new();
+    if joined.is_none() {
+        let store = plan.config.store.path.as_ref().map_or(&*plan.store, Place::named).named();
+        steps.push(format!("join {day} with the store {store}"));
+    }
+    let copied = joined.map_or(Ok(false), |it| clean_files::stand(plan, day, it, global))?;
+    let copies = plan.kept(day)?.filter(|_| !copied);
+    steps.extend(copies.map(|kept| format!("copy its kept pages to {}", kept.named())));
+    if !plan.is_held(day) {
+        steps.push("add it to the store".to_owned());
+    }
+    if !clusters::stand(plan, day)? {
+        steps.push("make its clusters".to_owned());
+    }
+    Ok(steps)
 }
 
 fn add(plan: &DayPlan<'_>, joined: &dedup::Request, day: Day) -> Result<Added> {

@@ -52,6 +52,17 @@ impl Layout {
         let names = |of: Vec<(String, _)>| of.into_iter().map(|(pattern, _)| pattern).collect();
         Some(Layout { patterns: names(kept), days, left_out: names(left_out) })
     }
+
+    /// The patterns with a star in the place of the day, as a shell takes them.
+    pub(super) fn globs(&self) -> Vec<String> {
+        let open = |pattern: &String| {
+            let placeholders = ["{date}", "{year}", "{month}", "{day}"];
+            let opened = placeholders.iter().fold(pattern.clone(), |it, day| it.replace(day, "*"));
+            let is_first = |(at, it): &(usize, char)| *it != '*' || !opened[..*at].ends_with('*');
+            opened.char_indices().filter(is_first).map(|(_, it)| it).collect()
+        };
+        self.patterns.iter().map(open).collect()
+    }
 }
 
 /// Patterns that differ only in how files are packed become one: a day may have some of them only.

@@ -47,6 +47,16 @@ pub(super) fn make<'a>(
     Ok(if is_new { unchanged.changed() } else { unchanged })
 }
 
+/// Whether the clusters of a day are there as they would be made, or not asked for.
+pub(super) fn stand(plan: &DayPlan<'_>, day: Day) -> Result<bool> {
+    let Some(settings) = plan.config.clusters else { return Ok(true) };
+    if !plan.is_held(day) {
+        return Ok(false);
+    }
+    let chain = Chain::up_to(plan, day)?;
+    Ok(chain.standing(chain.days.len() - 1, settings.method)?.is_some())
+}
+
 fn log_day(day: Day, made: &Summary) {
     let [members, clusters] = ["members", "clusters"].map(|name| made.counted(name));
     let changes = match made.counted("changes") {

@@ -229,16 +229,6 @@ impl DayPlan<'_> {
         Kept::of(inputs, &folder).map(Some)
     }
 
-    pub(crate) fn steps_after_reading(&self, day: Day) -> Result<String> {
-        let store = self.config.store.path.as_ref().map_or(&*self.store, Place::named).named();
-        let mut steps = vec![format!("join {day} with the store {store}")];
-        steps
-            .extend(self.kept(day)?.map(|kept| format!("copy its kept pages to {}", kept.named())));
-        steps.push("add it to the store".to_owned());
-        steps.extend(self.config.clusters.map(|_| "make its clusters".to_owned()));
-        Ok(steps.join(", "))
-    }
-
     /// How passages are cut out of the copies; none if these are as they came.
     pub(crate) fn cut(&self) -> Option<Cut> {
         self.config.passages?.cut

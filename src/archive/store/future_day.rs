@@ -39,7 +39,7 @@ pub fn expect_come(version: Option<&Version>, day: Day, today: Day) -> Result<()
     }
     let than = match newest.filter(|newest| *newest > today) {
         Some(newest) => format!("{newest}, the last day of the store that follows others"),
-        None => format!("today, {today}"),
+        None => "today".to_owned(),
     };
     let what = format!("{day} lies more than {MOST_AHEAD} days after {than}");
     let error = Error::new(Kind::Usage, what).help(CONFIRM).setting(SETTING);
@@ -59,7 +59,7 @@ impl Version {
             }
             Retention::Days(_) if is_ahead(newest, others, today) => {
                 format!(
-                    "the days to keep would be counted from {newest}, which lies more than {MOST_AHEAD} days after today, {today}, and after the days that follow each other"
+                    "the days to keep would be counted from {newest}, which lies more than {MOST_AHEAD} days after today and after the days that follow each other"
                 )
             }
             _ => return Ok(()),

@@ -143,7 +143,11 @@ impl FromStr for Confirm {
             text.split_once(':').map_or((text, None), |(name, least)| (name, Some(least)));
         let check: Check = name.parse()?;
         let usual = if check.has_direction() { LEAST_CONTAINED } else { LEAST };
-        let least = least.map_or(Some(usual), |least| least.parse().ok());
+        let share = |least: &str| match least.strip_suffix('%') {
+            Some(percent) => format!("{percent}e-2").parse().ok(),
+            None => least.parse().ok(),
+        };
+        let least = least.map_or(Some(usual), share);
         let least = least.filter(|least| (0.0..=1.0).contains(least)).ok_or_else(|| {
             Error::new(Kind::Usage, "not a least similarity")
                 .expected("a number from 0 to 1 after the name of the check, such as minhash:0.75")
