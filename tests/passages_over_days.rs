@@ -295,7 +295,7 @@ fn clean_files_are_without_the_passages_of_the_definition() {
         check_all(&days);
         // Another way to cut makes other files, which replace none unasked.
         bench.configure("other.toml", &config("paragraphs"));
-        bench.refuses(73, "run other.toml", &["the folder holds other copies"]);
+        bench.refuses(73, "run other.toml", &["a file was changed, added or is missing"]);
         // What is taken down is no longer a first copy.
         bench.write("gone.txt", format!("{gone}\n"));
         bench.done("store remove store --ids gone.txt");
@@ -357,7 +357,7 @@ fn passages_are_verified_by_what_is_left_of_the_store() {
     let again = rows.iter().filter(|row| left.contains(row)).count();
     assert!((1..rows.len()).contains(&again));
     let verify = format!("verify out/{}", DAYS[2]);
-    let told = format!("{again} passages come out the same, and {} were not", rows.len() - again);
+    let told = format!("{again} passages came out the same; {} others may", rows.len() - again);
     let said = bench.done(&verify).stderr;
     assert!(said.contains(&told), "{told}: {said}");
     let sealed = ["passages.tsv", "report.json"].map(|name| format!("{output}/{name}"));
@@ -406,7 +406,7 @@ fn passages_are_the_same_in_every_format() {
         bench.write("gone.txt", format!("{}\n", rows[0].of));
         bench.done("store remove store --ids gone.txt");
         let verified = bench.done(&format!("verify {output}")).stderr;
-        assert!(verified.contains("passages come out the same"), "{verified}");
+        assert!(verified.contains("passages came out the same"), "{verified}");
         let cut = bench.read(&format!("clean/{0}/{0}.jsonl", DAYS[1]));
         told.push((rows, bench.answer(&format!("sample {output}")), cut));
     }

@@ -30,7 +30,7 @@ use crate::flags::settings::FormatFlag;
 use crate::flags::shared::{JOB, shared};
 use crate::outcome::account;
 use crate::outcome::failure;
-use crate::outcome::summary::Summary;
+use crate::outcome::summary::{Summary, counted};
 use crate::processes::machines;
 
 /// The names of parameters: the method, and the clusters before.
@@ -146,7 +146,8 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let lists =
         if *no_lists { String::new() } else { format!("clusters.{format}, sizes.{format}, ") };
     let changes = if previous.is_some() { format!("changes.{format}, ") } else { String::new() };
-    Ok(summary.say(format!("{members} pages in {clusters} clusters")).say(format!(
+    let found = [counted(members, "page(s)"), counted(clusters, "cluster(s)")].join(" in ");
+    Ok(summary.say(found).say(format!(
         "written to {}: {lists}{changes}report.json, report.html, and the state to which a day can be added",
         output.named()
     )))

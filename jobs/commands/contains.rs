@@ -30,7 +30,7 @@ use crate::flags::global::GlobalFlags;
 use crate::flags::place::{Output, Place};
 use crate::flags::settings::{FormatFlag, PageSettings, RecipeSettings, Share};
 use crate::flags::shared::{JOB, shared};
-use crate::outcome::summary::Summary;
+use crate::outcome::summary::{Summary, counted};
 
 /// The share of its shingles by which an item is found, if no other is asked for.
 const SHARE: f64 = 0.8;
@@ -110,10 +110,14 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let without = arguments
         .kept
         .is_some()
-        .then(|| format!("{} pages without an item copied", copied.counted("copied")));
+        .then(|| counted(copied.counted("copied"), "page(s) without an item copied"));
     Ok(found
         .then(copied)
-        .say(format!("{pages} pages: {hit} have an item; {stand} of {items} items found"))
+        .say(format!(
+            "{}: {hit} with an item; {stand} of {} found",
+            counted(pages, "page(s)"),
+            counted(items, "item(s)")
+        ))
         .say_if(without)
         .say(format!("written to {named}: {items_table}, {counts}, report.json, report.html")))
 }
@@ -156,6 +160,12 @@ impl Arguments {
                 };
                 texts.push((id, text.to_owned()));
                 Ok(())
+            })
+            .map_err(|error| {
+                match error.remedy().settings.iter().any(|it| it == "text-field") {
+                    true => error.help("name the field with the text of an item with --item-field"),
+                    false => error,
+                }
             })?;
         }
         if texts.is_empty() {

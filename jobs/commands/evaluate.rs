@@ -23,7 +23,7 @@ use crate::outcome::summary::Summary;
 
 const EXAMPLES: &str = "
 # Judge the matches of an output by labels
-dupsieve evaluate --pairs found/matches.tsv --labels labels.tsv
+dupsieve evaluate --pairs found/dedup/matches.tsv --labels labels.tsv
 # Find the preset that suits your pages
 dupsieve evaluate --sweep --input crawl/";
 
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     if pairs.file_stem().is_some_and(|name| name == "matches") && listed.as_deref() == Some("best")
     {
         tracing::warn!(
-            "{} lists one match of each dropped page, so the recall is low; --matches all of `dedup` lists all",
+            "{} lists one match of each dropped page, so the recall may come out too low; --matches all of `dedup` lists all",
             pairs.named()
         );
     }

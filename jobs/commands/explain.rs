@@ -154,11 +154,12 @@ impl Judged {
                 .at(&output)
                 .help(format!("name the day of the page: dupsieve explain {} ID", last.named())));
         }
-        let verdict = report::verdict(&output, &id)?;
         let report = Report::read(&report::folder(&output))?;
-        let asked = report.as_ref().map(Asked::by).transpose()?.flatten();
-        let other = match (verdict.word.as_str(), &report, asked) {
-            ("keep", Some(report), Some(asked)) => nearest::nearest(report, asked, &id)?,
+        let report = report.ok_or_else(|| report::no_output(&output))?;
+        let verdict = report::verdict(&output, &id)?;
+        let asked = Asked::by(&report)?;
+        let other = match (verdict.word.as_str(), asked) {
+            ("keep", Some(asked)) => nearest::nearest(&report, asked, &id)?,
             _ => verdict.nearest.clone().map(|page| Other { page, contains: None }),
         };
         let is_other_dropped = match &other {
@@ -168,7 +169,7 @@ impl Judged {
             _ => false,
         };
         let (source, settings) = PageSource::of_output(&output, &[], pages, global)?;
-        let key = report.as_ref().and_then(Report::key);
+        let key = report.key();
         Ok(Judged { id, verdict, other, is_other_dropped, key, asked, source, settings })
     }
 

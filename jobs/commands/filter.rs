@@ -32,11 +32,11 @@ use crate::flags::place::{Output, Place};
 use crate::flags::settings::PageSettings;
 use crate::flags::shared::{DryRun, Memory, Overwrite, Telemetry, shared};
 use crate::outcome::progress::{Progress, Unit};
-use crate::outcome::summary::Summary;
+use crate::outcome::summary::{Summary, counted};
 
 const EXAMPLES: &str = "
 # Copy the pages that were kept
-dupsieve filter --input crawl/ --ids found/keep.txt --output kept.jsonl.gz
+dupsieve filter --input crawl/ --ids found/dedup/keep.txt --output kept.jsonl.gz
 # Copy the kept pages of all days of `run`
 dupsieve filter --config dupsieve.toml --all --output clean
 # Make an archive smaller that still replays whole
@@ -143,7 +143,11 @@ fn copy_listed(
     let summary = Summary::new().count("ids", wanted.len() as u64).path("output", output);
     if global.dry_run {
         let files = inputs.files().len() as u64;
-        let would = format!("would copy {} records of {files} files", wanted.len());
+        let would = format!(
+            "would copy {} of {}",
+            counted(wanted.len() as u64, "record(s)"),
+            counted(files, "file(s)")
+        );
         return Ok(summary.count("files", files).say(would));
     }
     let lock = (output != Path::new(STDOUT)).then(|| Lock::on_file(output)).transpose()?;
@@ -155,7 +159,8 @@ fn copy_listed(
     };
     let is_old = copy(inputs, options, wanted, out, global)?;
     let summary = summary.count("copied", copied);
-    let summary = summary.say(format!("{copied} records were copied to {}", output.named()));
+    let summary =
+        summary.say(format!("{} to {}", counted(copied, "record(s) copied"), output.named()));
     Ok(if is_old { summary.already_done() } else { summary })
 }
 

@@ -186,6 +186,16 @@ pub(crate) fn stands(request: &Request) -> Result<bool> {
     Ok(Job::find(request, 1)?.is_made(true).unwrap_or(false))
 }
 
+/// What was read for a segment, by its counts.
+pub(crate) fn of_counts(counts: &RecordCounts) -> Summary {
+    Summary::new()
+        .count("read", counts.read)
+        .count("fingerprinted", counts.fingerprinted)
+        .count("empty", counts.empty)
+        .count("repeated", counts.repeated)
+        .passed_over(counts)
+}
+
 /// The error for a time and another field, of which a segment has room for one.
 pub(crate) fn two_orders() -> Error {
     Error::new(Kind::Usage, "--keep names a field, and --time-field another one")
@@ -325,12 +335,8 @@ impl Job {
     }
 
     fn summary(&self, counts: &RecordCounts) -> Summary {
-        let summary = Summary::new()
-            .count("read", counts.read)
-            .count("fingerprinted", counts.fingerprinted)
-            .count("empty", counts.empty)
-            .count("repeated", counts.repeated);
-        self.pages.say_passed_over(summary, counts).path("output", self.pages.place())
+        let summary = of_counts(counts).count("passed_over", self.pages.passed_over());
+        summary.path("output", self.pages.place())
     }
 
     /// What the store holds of the version that is known; none if it cannot be asked for texts. A store that was named

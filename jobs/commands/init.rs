@@ -103,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         "formats": formats.iter().map(|(it, files)| format!("{it}: {files}")).collect::<Vec<_>>(),
         "sample": pages.seen(),
         "one_sort": one_sort,
-        "first": inputs.files()[0].path().named(),
+        "first": shell::word(&inputs.files()[0].path().named()),
         "preset": Preset::default().to_string(),
     });
     write(output, &answer::drawn(&seen, FILE), global)?;

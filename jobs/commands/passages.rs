@@ -29,7 +29,7 @@ use crate::flags::global::GlobalFlags;
 use crate::flags::place::Output;
 use crate::flags::settings::{FormatFlag, Keep, PageSettings, Share};
 use crate::flags::shared::{JOB, shared};
-use crate::outcome::summary::Summary;
+use crate::outcome::summary::{Summary, counted};
 
 const WORDS: NonZeroU16 = NonZeroU16::new(50).unwrap();
 
@@ -113,7 +113,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     Ok(found
         .then(copied)
         .say(format!(
-            "{pages} pages: {having} have {passages} passages; {share:.1} % of the words are repeated"
+            "{}: {} in {having} of them; {share:.1} % of the words are repeated",
+            counted(pages, "page(s)"),
+            counted(passages, "passage(s)")
         ))
         .say_if(cut)
         .say(format!("written to {named}: {table}, report.json, report.html")))

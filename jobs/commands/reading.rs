@@ -461,13 +461,7 @@ impl Pages {
     }
 
     pub(crate) fn say_passed_over(&self, summary: Summary, counts: &RecordCounts) -> Summary {
-        summary
-            .count("quarantined", counts.quarantined)
-            .count("blank", counts.blank)
-            .count("truncated", counts.truncated)
-            .count_some("unread_bytes", Some(counts.unread_bytes).filter(|bytes| *bytes > 0))
-            .skipped(counts.skipped)
-            .count("passed_over", self.passed_over())
+        summary.passed_over(counts).count("passed_over", self.passed_over())
     }
 
     /// Adds the paths of the lists that stand beside the output to a summary: of bad records, and of repeated ids.

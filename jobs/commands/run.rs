@@ -249,7 +249,7 @@ fn steps_left(
     let mut steps = Vec::new();
     if joined.is_none() {
         let store = plan.config.store.path.as_ref().map_or(&*plan.store, Place::named).named();
-        steps.push(format!("join {day} with the store {store}"));
+        steps.push(format!("compare {day} with the pages of {store}"));
     }
     let copied = joined.map_or(Ok(false), |it| clean_files::stand(plan, day, it, global))?;
     let copies = plan.kept(day)?.filter(|_| !copied);

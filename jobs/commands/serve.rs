@@ -49,7 +49,7 @@ use crate::flags::machines::Listen;
 use crate::flags::settings::{PageSettings, RecipeChoice, RecipeSettings, Replaced, parse_width};
 use crate::flags::shared::{Shared, shared};
 use crate::outcome::identity;
-use crate::outcome::summary::Summary;
+use crate::outcome::summary::{Summary, counted};
 use crate::processes::signals;
 use limits::Limits;
 use memory::Memory;
@@ -358,13 +358,19 @@ impl Service {
         let [asked, remembered, commits] =
             [&self.metrics.asked, &self.metrics.remembered, &self.metrics.commits]
                 .map(|it| it.load(Ordering::Relaxed));
+        let journal = format!("{} in the journal, for the next start", counted(left, "page(s)"));
+        let journal = (left > 0).then_some(journal);
         Summary::new()
             .count("asked", asked)
             .count("remembered", remembered)
             .count("commits", commits)
             .count("journal_pages", left)
             .path("store", store)
-            .say(format!("{asked} pages were asked for, {remembered} sent to be remembered, {commits} days committed"))
-            .say(format!("{left} pages are in the journal; they are there when the store is served again"))
+            .say(format!(
+                "{} asked for, {remembered} sent to be remembered, {} committed",
+                counted(asked, "page(s)"),
+                counted(commits, "day(s)")
+            ))
+            .say_if(journal)
     }
 }

@@ -27,7 +27,7 @@ use crate::commands::store;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
 use crate::flags::shared::{Memory, Telemetry, Workers, shared};
-use crate::outcome::summary::Summary;
+use crate::outcome::summary::{Summary, counted};
 use day::{check_clusters, check_held, verify_segment};
 use join_output::JoinOutput;
 use left::Judged;
@@ -88,8 +88,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         ),
     };
     let left = match verified.counted(NOT_AGAIN) {
-        0 => "",
-        _ => "; what went by pages that have left the store since could not be checked",
+        0 => String::new(),
+        pages => format!(
+            "; {} could not be checked, because pages that they go by have left the store",
+            counted(pages, "verdict(s)")
+        ),
     };
     Ok(verified.say(format!("{} is complete and undamaged{made_again}{left}.", path.named())))
 }
@@ -99,7 +102,7 @@ fn outputs_at(path: &Path) -> Result<Vec<PathBuf>> {
     let parts = [SUCCESS, "batch.seg", "dedup", "CURRENT", "manifests"];
     match parts.iter().any(|part| path.join(part).exists()) {
         true => Ok(vec![path.to_path_buf()]),
-        false => report::outputs(path),
+        false => report::whole_outputs(path),
     }
 }
 

@@ -11,7 +11,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};
 use serde_json::Value;
 
-use super::summary::Summary;
+use super::summary::{Summary, counted};
 use super::terminal;
 
 pub(crate) fn print(object: &Value, template: &str, as_json: bool) -> Result<Summary> {
@@ -33,6 +33,7 @@ pub(crate) fn drawn(object: &Value, template: &str) -> String {
     environment.add_filter("toml", |value: minijinja::Value| {
         toml::Value::try_from(&value).expect("a value is plain data").to_string()
     });
+    environment.add_filter("counted", |count: u64, what: &str| counted(count, what));
     environment.add_filter("mebibytes", |bytes: u64| bytes.div_ceil(1 << 20));
     let context = minijinja::Value::from(Serde(object));
     environment.render_str(template, context).expect("the object has what the template asks for")

@@ -6,18 +6,20 @@ use dupsieve::Result;
 use dupsieve::rooms::document::Skipped;
 use dupsieve::rooms::error::Named;
 use dupsieve::rooms::report::Report;
+use dupsieve::rooms::store::RecordCounts;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::account::{self, Account};
 use super::failure;
 
-/// How many of `what`, and what became of them, without zeros: `132 pages: 61 kept, 69 duplicates`. Words have `(s)` where more than one
-/// have an s.
+/// So many of `what`, in which `(s)` is an s unless there is one.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    format!("{count} {}", what.replace("(s)", if count == 1 { "" } else { "s" }))
+}
+
+/// How many of `what`, and what became of them, without zeros: `132 pages: 61 kept, 69 duplicates`.
 pub(crate) fn tally(all: u64, what: &str, parts: &[(u64, &str)]) -> String {
-    let counted = |count: u64, what: &str| {
-        format!("{count} {}", what.replace("(s)", if count == 1 { "" } else { "s" }))
-    };
     let parts = parts.iter().filter(|(count, _)| *count > 0);
     let parts: Vec<String> = parts.map(|&(count, part)| counted(count, part)).collect();
     match parts.is_empty() {
@@ -102,7 +104,16 @@ impl Summary {
         }
     }
 
-    pub(crate) fn skipped(self, skipped: Skipped) -> Summary {
+    /// Counts the records that became no pages.
+    pub(crate) fn passed_over(self, counts: &RecordCounts) -> Summary {
+        self.count("quarantined", counts.quarantined)
+            .count("blank", counts.blank)
+            .count("truncated", counts.truncated)
+            .count_some("unread_bytes", Some(counts.unread_bytes).filter(|bytes| *bytes > 0))
+            .skipped(counts.skipped)
+    }
+
+    fn skipped(self, skipped: Skipped) -> Summary {
         if skipped.is_empty() {
             return self;
         }

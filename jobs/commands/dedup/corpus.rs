@@ -39,7 +39,7 @@ use crate::flags::place::Output;
 use crate::flags::settings::{FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings};
 use crate::outcome::answer;
 use crate::outcome::failure;
-use crate::outcome::summary::{Summary, tally};
+use crate::outcome::summary::{Summary, counted, tally};
 use crate::processes::machines;
 
 #[derive(Args, Clone, Debug)]
@@ -255,8 +255,8 @@ impl Corpus {
                 .settings(["place-ids all", "max-repeated 100%"]));
         }
         tracing::warn!(
-            "{count} documents have the id of another one, so all get their places as ids, and fingerprints are made again \
-             (--place-ids all spares that)"
+            "{} with the id of another one, so all get their places as ids, and fingerprints are made again (--place-ids all spares that)",
+            counted(count, "document(s)")
         );
         Ok(true)
     }

@@ -1,6 +1,7 @@
 //! The pages that a store shows now, of all days of `run`, copied as they came. One id may stand for pages of several days, so each day is
 //! copied from its own inputs, by its own list, into a folder of its own.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,7 @@ use crate::flags::config::Config;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
 use crate::flags::settings::PageSettings;
-use crate::outcome::summary::Summary;
+use crate::outcome::summary::{Summary, counted};
 
 pub(super) fn copy(
     config: &Config,
@@ -34,13 +35,23 @@ pub(super) fn copy(
         let inputs: Vec<PathBuf> = config.inputs.iter().map(|it| day.expand(it).into()).collect();
         Kept::of(settings.inputs(&inputs, Width::W128)?, &folder.join(day.to_string()))
     };
+    let list = |day: Day| -> Result<PathBuf> {
+        Ok(Place::from(day.expand(output)).here()?.join("dedup/keep.txt"))
+    };
     let mut total = Summary::new().already_done();
-    if global.dry_run {
-        for entry in version.entries() {
-            total = total.plus(Summary::new().count("files", kept(entry.day)?.files()));
+    let mut run = BTreeSet::new();
+    for entry in version.entries() {
+        if list(entry.day)?.exists() {
+            run.insert(entry.day);
+            continue;
         }
-        let files = total.counted("files");
-        return Ok(total.say(format!("would copy the kept pages of {files} files")));
+        let pages = version.shown_of(entry);
+        tracing::warn!(
+            "{} has no output of `run`, so {} of it cannot be copied",
+            entry.day,
+            counted(pages, "page(s)")
+        );
+        total = total.plus(Summary::new().count("not_copied", pages));
     }
     let outdated = outdated(folder, &version)?;
     if let Some(outdated) = outdated.first().filter(|_| !global.overwrite) {
@@ -49,11 +60,18 @@ pub(super) fn copy(
             .at(outdated)
             .help("choose another folder, or let the copies of such days leave with --overwrite"));
     }
+    if global.dry_run {
+        for day in run {
+            total = total.plus(Summary::new().count("files", kept(day)?.files()));
+        }
+        let files = counted(total.counted("files"), "file(s)");
+        return Ok(total.say(format!("would copy the kept pages of {files}")));
+    }
     for entries in groups(&version, global.budget().whole())? {
         let days: Vec<Day> = entries.iter().map(|entry| entry.day).collect();
         let mut shown = version.shown_pages(&days)?;
-        for Entry { day, only, .. } in entries {
-            let list = Place::from(day.expand(output)).here()?.join("dedup/keep.txt");
+        for Entry { day, only, .. } in entries.into_iter().filter(|it| run.contains(&it.day)) {
+            let list = list(*day)?;
             let mut ids = IdList::of(&list, shown.remove(day).unwrap_or_default());
             if only.is_none() {
                 // The store has the dropped pages of the day too.
@@ -70,7 +88,12 @@ pub(super) fn copy(
     }
     let [copied, days] = ["copied", "days"].map(|name| total.counted(name));
     Ok(total
-        .say(format!("{copied} pages of {days} days are in {}", folder.named()))
+        .say(format!(
+            "{} of {} in {}",
+            counted(copied, "page(s)"),
+            counted(days, "day(s)"),
+            folder.named()
+        ))
         .count("removed", version.removed_rows())
         .count("replaced", version.replaced_rows())
         .count("expired", version.expired_rows())

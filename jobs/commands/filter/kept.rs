@@ -177,7 +177,7 @@ impl Kept {
                 return Ok(true);
             }
             if !global.overwrite {
-                return Err(Error::new(Kind::Exists, "the folder holds other copies")
+                return Err(Error::new(Kind::Exists, "the copies here are not as they would be made: a file was changed, added or is missing")
                     .at(&self.folder)
                     .help("choose another folder, or replace these copies with --overwrite"));
             }

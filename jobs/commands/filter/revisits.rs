@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::flags::global::GlobalFlags;
 use crate::outcome::progress::{Progress, Unit};
-use crate::outcome::summary::Summary;
+use crate::outcome::summary::{Summary, counted};
 
 /// Payloads in order: those of one digest together, first the revisit records that were there already, then the same bytes together.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -64,7 +64,7 @@ pub(super) fn copy(
     let summary = Summary::new().path("output", output);
     if global.dry_run {
         let files = inputs.files().len() as u64;
-        let would = format!("would copy the records of {files} files");
+        let would = format!("would copy the records of {}", counted(files, "file(s)"));
         return Ok(summary.count("files", files).say(would));
     }
     let lock = (output != Path::new(STDOUT)).then(|| Lock::on_file(output)).transpose()?;
@@ -108,7 +108,8 @@ pub(super) fn copy(
     let is_old = out.finish(global.overwrite)?;
     let summary = summary.count("copied", copied).count("revisits", revisits);
     let summary = summary.count("left_out", left_out).say(format!(
-        "{copied} records were copied to {}, {revisits} of them as revisit records",
+        "{} to {}, {revisits} of them as revisit records",
+        counted(copied, "record(s) copied"),
         output.named()
     ));
     Ok(if is_old { summary.already_done() } else { summary })

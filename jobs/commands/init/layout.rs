@@ -23,19 +23,29 @@ pub(super) struct Layout {
     /// With `{date}`, or with `{year}`, `{month}` and `{day}`. Each finds files of every day.
     pub(super) patterns: BTreeSet<String>,
     pub(super) days: BTreeSet<Day>,
-    /// Patterns of files that other days do not have.
+    /// Patterns of files that other days do not have, and files of no day.
     pub(super) left_out: BTreeSet<String>,
 }
 
 impl Layout {
     pub(super) fn of<'a>(files: impl Iterator<Item = &'a Path>) -> Option<Layout> {
-        let files: Vec<DatedFile> = files.map(DatedFile::of).collect::<Option<_>>()?;
+        let (mut dated, mut undated) = (Vec::new(), BTreeSet::new());
+        for path in files {
+            match DatedFile::of(path) {
+                Some(file) => dated.push(file),
+                None => _ = undated.insert(path.to_string_lossy().into_owned()),
+            }
+        }
+        // A few files beside the days are no corpus.
+        let files = Some(dated).filter(|dated| dated.len() > undated.len())?;
         let openings = [DatedFile::as_named, DatedFile::by_ending];
         let layouts = openings.into_iter().map(|open| Layout::with(&files, open));
         let fitting = layouts
             .flatten()
             .find(|layout| layout.left_out.is_empty() && layout.patterns.len() <= MOST_PATTERNS);
-        fitting.or_else(|| Layout::with(&files, DatedFile::by_place))
+        let mut layout = fitting.or_else(|| Layout::with(&files, DatedFile::by_place))?;
+        layout.left_out.append(&mut undated);
+        Some(layout)
     }
 
     /// The layout with the patterns that `open` makes of the files; none if there are no files.

@@ -76,7 +76,9 @@ impl Pages {
         if pages.is_empty() {
             return Err(Error::new(Kind::BadData, "the first records hold no page with a text")
                 .found(first.unwrap_or_else(|| "no record".to_owned()))
-                .help("name the fields in the file that is written without --input"));
+                .help(
+                    "`dupsieve init` without --input writes an example: name your fields in it",
+                ));
         }
         Pages::look(pages, good, bad)
     }

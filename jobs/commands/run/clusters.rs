@@ -25,7 +25,7 @@ use crate::commands::cluster::{
 };
 use crate::flags::global::GlobalFlags;
 use crate::flags::settings::ClustersSettings;
-use crate::outcome::summary::Summary;
+use crate::outcome::summary::{Summary, counted};
 
 /// Makes the clusters of `day`, if the file asks for clusters. Every process of the job calls this; process 0
 /// finds the chain by `find`.
@@ -61,9 +61,10 @@ fn log_day(day: Day, made: &Summary) {
     let [members, clusters] = ["members", "clusters"].map(|name| made.counted(name));
     let changes = match made.counted("changes") {
         0 => String::new(),
-        changes => format!("; {changes} changes"),
+        changes => format!("; {}", counted(changes, "change(s)")),
     };
-    tracing::info!("{day}  {members} pages in {clusters} clusters{changes}");
+    let found = [counted(members, "page(s)"), counted(clusters, "cluster(s)")].join(" in ");
+    tracing::info!("{day}  {found}{changes}");
 }
 
 /// The days up to one of them, in the order in which they entered the store.

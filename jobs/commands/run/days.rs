@@ -28,7 +28,7 @@ use crate::flags::config::{Add, Config};
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Place;
 use crate::flags::settings::{Replaced, StoreSettings};
-use crate::outcome::summary::tally;
+use crate::outcome::summary::{counted, tally};
 
 const MOST_RANGES: usize = 8;
 /// The folder, in the output of a day, for outputs that are made again.
@@ -49,7 +49,7 @@ impl DayPlan<'_> {
     pub(crate) fn of<'a>(config: &'a Config, file: &'a Path) -> Result<DayPlan<'a>> {
         let missing = |key: &str| {
             Error::new(Kind::Config, format!("the file does not set `{key}`"))
-                .help("see configs/local.toml for a complete file; `dupsieve dedup --config` reads one corpus without days")
+                .help("for days, `dupsieve init` writes a complete file; for one corpus: dupsieve dedup --config FILE --input PATH --output DIR")
         };
         let output = config.output.path.as_deref().ok_or_else(|| missing("output"))?;
         let store = config.store.path.as_ref().ok_or_else(|| missing("store"))?;
@@ -278,7 +278,7 @@ impl DayPlan<'_> {
         if pages == 0 {
             return Ok(batch.to_path_buf());
         }
-        tracing::info!("{day} leaves out {pages} pages that were removed from the store");
+        tracing::info!("{day} leaves out {} removed from the store", counted(pages, "page(s)"));
         Ok(into.to_path_buf())
     }
 

@@ -60,6 +60,9 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
         let added = plan.days.iter().filter(|day| store.entry(**day).is_none());
         added.copied().try_for_each(|day| store.expect_unexpired(day))?;
     }
+    if store.is_none() {
+        refuse_lost_store(plan)?;
+    }
     warn_of_few_matches(plan.config, dedup);
     if global.overwrite {
         return Ok(());
@@ -70,6 +73,19 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
             .and_then(|()| check_output(&output.join("dedup"), dedup, &recipe))
             .map_err(|error| plan.advise_redo(day, error))?;
         check_clusters(&plan.clusters(day)?, plan.config.clusters)?;
+    }
+    Ok(())
+}
+
+/// Fails if a day was joined with the store, which is not there: a new one would not know which pages were removed.
+fn refuse_lost_store(plan: &DayPlan<'_>) -> Result<()> {
+    for &day in &plan.days {
+        if Report::read(&plan.found(day)?)?.is_some() {
+            let what = format!("the store is not there, though {day} was joined with it");
+            return Err(Error::new(Kind::Missing, what).called("no-store").at(&plan.store).help(
+                format!("mount it, or correct its path; to make it anew of the days: dupsieve store init {}", plan.store.display()),
+            ));
+        }
     }
     Ok(())
 }

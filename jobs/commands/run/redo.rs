@@ -319,7 +319,8 @@ fn make(
         let read = fingerprint(processes, &request, global)?;
         (request.output, read)
     } else {
-        (asked.batch.clone(), Summary::new())
+        let counts = Segment::open(&asked.batch)?.counts();
+        (asked.batch.clone(), fingerprint::of_counts(&counts))
     };
     let batch = processes.agree(&format!("leave removed pages out of {day}"), || {
         plan.without_removed(day, &batch, &staged.join("batch.seg"))

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::listing::summary_of;
 use crate::flags::global::GlobalFlags;
 use crate::flags::place::Outputs as Named;
-use crate::outcome::summary::Summary;
+use crate::outcome::summary::{Summary, counted};
 
 /// Lists in the file `path` the dropped pages of `outputs` whose kept page was removed, has expired, or gave its place to a page without its text.
 pub(super) fn readmit(
@@ -36,14 +36,14 @@ pub(super) fn readmit(
     // A day that was rolled back has left its output behind.
     let mut paths = Vec::new();
     for path in Named::here(outputs)? {
-        paths.extend(report::outputs(&path)?);
+        paths.extend(report::whole_outputs(&path)?);
     }
     let outputs = Outputs::open(&paths, |day| version.entry(day).is_some())?;
     let mut ids = outputs.readmit(is_readmitted, parent_of(path), global.budget().rows())?;
     let summary = summary_of(store, &version).path("readmit", path);
     if global.dry_run {
         let count = ids.try_fold(0, |count, id| id.map(|_| count + 1))?;
-        let would = format!("would list {count} ids");
+        let would = format!("would list {}", counted(count, "id(s)"));
         return Ok(summary.count("readmitted", count).say(would));
     }
     let lock = Lock::on_file(path)?;
@@ -58,6 +58,6 @@ pub(super) fn readmit(
         _ => error,
     })?;
     let summary = summary.count("readmitted", count);
-    let summary = summary.say(format!("{count} ids are listed in {}", path.named()));
+    let summary = summary.say(format!("{} in {}", counted(count, "id(s) listed"), path.named()));
     Ok(if was_there { summary.already_done() } else { summary })
 }

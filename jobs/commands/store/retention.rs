@@ -13,7 +13,7 @@ use super::listing::summary_of;
 use super::upkeep::{show_merging, show_verifying};
 use crate::flags::global::GlobalFlags;
 use crate::outcome::progress::{Progress, Unit};
-use crate::outcome::summary::Summary;
+use crate::outcome::summary::{Summary, counted};
 
 /// Removes the pages whose ids are in the file `ids` from all versions, and keeps them out of days up to `until`.
 pub(super) fn remove(
@@ -37,11 +37,16 @@ pub(super) fn remove(
     if held < listed {
         tracing::warn!("ids that the store does not hold: {} of {listed}", listed - held);
     }
+    let by = [counted(rows, "page(s)"), counted(listed, "listed id(s)")].join(" by ");
     let summary = summary_of(store, &store.at(None)?)
         .count("listed", listed)
         .count("held", held)
         .count("removed", rows)
-        .say(format!("{held} of {listed} listed ids were in the store"));
+        .say(match (is_new, global.dry_run) {
+            (false, _) => "the pages of these ids are removed already".to_owned(),
+            (true, true) => format!("would remove {by}"),
+            (true, false) => format!("removed {by}"),
+        });
     Ok(if is_new { summary } else { summary.already_done() })
 }
 
@@ -68,7 +73,8 @@ pub(super) fn purge(
     let first = *store.versions()?.start();
     if let Some(last) = last {
         tracing::info!(
-            "versions {first} to {last} have segments with removed pages, and are deleted"
+            "versions {first} to {last} have segments with removed pages, and {} deleted",
+            if global.dry_run { "would be" } else { "are" }
         );
     }
     let pruned = last.map_or(0, |last| last + 1 - first);
@@ -91,7 +97,10 @@ pub(super) fn purge(
         let (read, _shown) = show_verifying(store.verification(None)?.bytes(), global);
         store.certify(&read)?
     };
-    let done = format!("no byte of the {ids} removed ids is left; the certificate is in purges");
+    let done = format!(
+        "no byte of {} is left; the certificate is in purges",
+        counted(ids, "removed id(s)")
+    );
     let summary = summary(store)?.say_if((ids > 0).then_some(done));
     let is_done = segments == 0 && pruned == 0 && !certified;
     Ok(if is_done { summary.already_done() } else { summary })

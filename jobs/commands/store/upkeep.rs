@@ -12,7 +12,7 @@ use super::indexing;
 use super::listing::summary_of;
 use crate::flags::global::GlobalFlags;
 use crate::outcome::progress::{Progress, Unit};
-use crate::outcome::summary::Summary;
+use crate::outcome::summary::{Summary, counted};
 
 /// Merges all segments, with their fingerprints coded by `codec`. Without a codec, does all merges that are
 /// due by the rule of the tiers.
@@ -39,7 +39,7 @@ pub(super) fn compact(
     };
     indexing::keep(store, global)?;
     let summary = summary_of(store, &store.at(None)?).count("merged", merged);
-    Ok(summary.say(format!("{merged} segments were merged")))
+    Ok(summary.say(counted(merged, "segment(s) merged")))
 }
 
 /// Merges until nothing is due. Returns how many segments were merged.
@@ -123,9 +123,9 @@ pub(super) fn prune(store: &Store, keep: NonZero<u64>, global: &GlobalFlags) -> 
         .count("pruned_versions", pruning.versions())
         .count("pruned_segments", pruning.segments())
         .count("pruned_bytes", pruning.bytes());
-    let would = format!("would remove {} versions", pruning.versions());
+    let would = format!("would remove {}", counted(pruning.versions(), "version(s)"));
     Ok(match pruning.versions() {
-        0 => summary.already_done(),
+        0 => summary.already_done().say("there are no older versions"),
         _ => summary.say_if(global.dry_run.then_some(would)),
     })
 }
@@ -137,9 +137,9 @@ fn prune_to(store: &Store, keep: NonZero<u64>, global: &GlobalFlags) -> Result<P
     pruning.run(&read)?;
     if pruning.versions() > 0 {
         tracing::info!(
-            "pruned {} old versions of the store, and {} segments ({} bytes) that only they used",
-            pruning.versions(),
-            pruning.segments(),
+            "pruned {} of the store, and {} ({} bytes) that only old versions used",
+            counted(pruning.versions(), "old version(s)"),
+            counted(pruning.segments(), "segment(s)"),
             pruning.bytes()
         );
     }
@@ -191,5 +191,6 @@ pub(crate) fn log_expiry(expiry: Option<&Expiry>, is_dry: bool) {
         [oldest, .., newest] => format!("{} days from {oldest} to {newest}", days.len()),
         days => days.iter().map(Day::to_string).collect(),
     };
-    tracing::info!("{listed} {have}, with {rows} pages; the store shows the days from {first} on");
+    let pages = counted(*rows, "page(s)");
+    tracing::info!("{listed} {have}, with {pages}; the store shows the days from {first} on");
 }

@@ -85,8 +85,8 @@ impl JoinOutput<'_> {
         let mut days = current.entries().iter().filter(is_batch).map(|entry| entry.day).peekable();
         if days.peek().is_none() {
             tracing::info!(
-                "the day {day} of {} was not compared, because the store does not hold the batch",
-                self.output.join(Report::NAME).named()
+                "the store does not hold {day} any more, so whether {} is of that day was not checked",
+                self.output.named()
             );
         }
         let joined = |day: &Day| {

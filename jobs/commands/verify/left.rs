@@ -25,6 +25,7 @@ use dupsieve::rooms::store::{Digest, Segment};
 use super::gone::{Gone, PORTION};
 use super::join_output::{JoinOutput, StoreRead};
 use crate::flags::global::GlobalFlags;
+use crate::outcome::summary::counted;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Judged {
@@ -57,12 +58,14 @@ impl JoinOutput<'_> {
         })?;
         let again = batch.rows().saturating_sub(not_again);
         let output = self.output.named();
+        let same = counted(again, "page(s)");
         match not_again {
             0 => tracing::info!(
-                "{output}: pages have left the store since; by what is left of it, all {again} verdicts come out the same"
+                "{output}: pages have left the store since; by what is left of it, the verdicts of all {same} came out the same"
             ),
             _ => tracing::warn!(
-                "{output}: pages have left the store since; by what is left of it, {again} verdicts come out the same, and {not_again} were not looked at: they may go by pages that are gone"
+                "{output}: pages have left the store since; by what is left of it, the verdicts of {same} came out the same; those of {} may go by pages that are gone, and were not looked at",
+                counted(not_again, "page(s)")
             ),
         }
         Ok(Judged { again, not_again })

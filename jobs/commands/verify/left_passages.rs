@@ -21,6 +21,7 @@ use dupsieve::{Error, Kind, Result};
 
 use super::gone::{Gone, PORTION};
 use super::join_output::{JoinOutput, StoreRead};
+use crate::outcome::summary::counted;
 
 const PASSAGE: &str = "passage";
 
@@ -65,11 +66,13 @@ impl JoinOutput<'_> {
                 .expected(format_args!("{found:?}"))
                 .found(format_args!("{:?}", self.report.passages)));
         }
-        let (output, again) = (self.output.named(), found.passages - not_again);
+        let output = self.output.named();
+        let again = counted(found.passages - not_again, "passage(s)");
         match not_again {
-            0 => tracing::info!("{output}: all {again} passages come out the same, too"),
+            0 => tracing::info!("{output}: all {again} came out the same, too"),
             _ => tracing::warn!(
-                "{output}: {again} passages come out the same, and {not_again} were not looked at in full: they may go by pages that are gone"
+                "{output}: {again} came out the same; {} may go by pages that are gone, and were not looked at in full",
+                counted(not_again, "other(s)")
             ),
         }
         Ok(())

@@ -82,7 +82,7 @@ impl Store {
                     .called("no-store")
                     .at(&store.path)
                     .help("make one, or correct the path")
-                    .job("store init"))
+                    .job(format!("store init {}", store.path.display())))
             }
             found => found.at(&store.path).map(|_| store),
         }

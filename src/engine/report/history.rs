@@ -166,21 +166,43 @@ impl ContainedText {
 }
 
 /// The outputs at `path`, in the order of their names: those in this folder, or `path` itself, if it is an output or a day of `run`, or
-/// has none in it.
+/// has none in it. Warns of days that are not whole.
 pub fn outputs(path: &Path) -> Result<Vec<PathBuf>> {
+    let (outputs, begun) = found_in(path)?;
+    for day in begun {
+        tracing::warn!("left out, because it is not whole: {}", day.named());
+    }
+    Ok(outputs)
+}
+
+/// The outputs at `path`, as [`outputs`] finds them, where each day has to be whole.
+pub fn whole_outputs(path: &Path) -> Result<Vec<PathBuf>> {
+    match found_in(path)? {
+        (outputs, begun) if begun.is_empty() => Ok(outputs),
+        (_, begun) => Err(Error::new(Kind::Missing, "this day is not whole")
+            .at(&begun[0])
+            .help("finish it with `dupsieve run`, or move it away")),
+    }
+}
+
+/// The outputs at a path, and the days that were begun there.
+fn found_in(path: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let is_output = |path: &Path| Report::read(&folder(path)).map(|report| report.is_some());
     if !path.is_dir() || is_output(path)? {
-        return Ok(vec![path.to_path_buf()]);
+        return Ok((vec![path.to_path_buf()], Vec::new()));
     }
-    let mut found = Vec::new();
+    let (mut found, mut begun) = (Vec::new(), Vec::new());
     for entry in path.read_dir().at(path)? {
         let output = entry.at(path)?.path();
         if is_output(&output)? {
             found.push(output);
+        } else if ["batch.seg", "dedup"].iter().any(|part| output.join(part).exists()) {
+            begun.push(output);
         }
     }
     found.sort();
-    Ok(if found.is_empty() { vec![path.to_path_buf()] } else { found })
+    begun.sort();
+    Ok((if found.is_empty() { vec![path.to_path_buf()] } else { found }, begun))
 }
 
 pub fn no_output(path: &Path) -> Error {

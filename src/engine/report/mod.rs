@@ -32,7 +32,7 @@ mod verdicts;
 pub use cluster_report::ClusterReport;
 pub use copies::{Copies, CopyCount};
 pub use existing::{existing, refuse_strangers};
-pub use history::{ContainedText, DayFigures, History, no_output, outputs};
+pub use history::{ContainedText, DayFigures, History, no_output, outputs, whole_outputs};
 pub use join_report::{LaterDays, Report, records};
 pub use made::Made;
 pub use pairs_page::{Run, pairs_page};

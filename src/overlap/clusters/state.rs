@@ -17,10 +17,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::found::differs;
 use super::page::Page;
 use crate::error::{At, Error, Kind, Result};
 use crate::frames::{FrameFile, Magic};
-use crate::output::{Staging, Sum};
+use crate::output::{self, Staging, Sum};
 use crate::runs::{Record, RecordReader, Sorter, allocated, next_if, write_records};
 
 pub(super) type Named = (String, Sum);
@@ -148,7 +149,7 @@ pub(super) struct StateRows<R> {
     path: PathBuf,
     records: RecordReader<R>,
     members: u32,
-    read: u64,
+    read: u32,
     ahead: Option<Result<R>>,
 }
 
@@ -162,16 +163,19 @@ impl<R: StateRow> StateRows<R> {
     }
 
     fn read(&mut self, last: Option<&R>) -> Result<Option<R>> {
-        let row = self.records.next().transpose()?;
-        let may_stand = match &row {
-            Some(row) => row.may_stand(self.members, last),
-            None => !R::IS_MEMBER || self.read == u64::from(self.members),
+        let Some(row) = self.records.next().transpose()? else {
+            return match !R::IS_MEMBER || self.read == self.members {
+                true => Ok(None),
+                false => Err(differs("members", output::parent_of(&self.path))
+                    .expected(self.read)
+                    .found(self.members)),
+            };
         };
-        self.read += 1;
-        match may_stand {
-            true => Ok(row),
-            false => Err(damaged("the rows of the state contradict each other").at(&self.path)),
+        self.read = self.read.saturating_add(1);
+        if row.may_stand(self.members, last) {
+            return Ok(Some(row));
         }
+        Err(damaged("the rows of the state contradict each other").at(&self.path))
     }
 }
 

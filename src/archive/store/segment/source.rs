@@ -67,15 +67,7 @@ impl SegmentFile<'_> {
     }
 
     pub(crate) fn header(&self, bytes: u64) -> Result<Width> {
-        if bytes < HEADER_BYTES + TRAILER_BYTES {
-            return Err(damaged("the file is too short for a segment")
-                .at(self.path)
-                .expected(format_args!("at least {} bytes", HEADER_BYTES + TRAILER_BYTES))
-                .found(bytes));
-        }
-        let header = self.read(0..HEADER_BYTES)?;
-        let magic = &header[..8];
-        let version = u32_at(&header, 8);
+        let magic = self.read(0..bytes.min(MAGIC.len() as u64))?;
         if magic != MAGIC {
             return Err(Error::new(Kind::BadData, "this is not a segment")
                 .at(self.path)
@@ -85,6 +77,14 @@ impl SegmentFile<'_> {
                 .help("make a segment of pages, or correct the path")
                 .job("fingerprint"));
         }
+        if bytes < HEADER_BYTES + TRAILER_BYTES {
+            return Err(damaged("the file is too short for a segment")
+                .at(self.path)
+                .expected(format_args!("at least {} bytes", HEADER_BYTES + TRAILER_BYTES))
+                .found(bytes));
+        }
+        let header = self.read(0..HEADER_BYTES)?;
+        let version = u32_at(&header, 8);
         if version != VERSION {
             return Err(Error::new(Kind::BadData, "the segment has another format version")
                 .called("newer-format")
