@@ -37,7 +37,8 @@ const SHARE: f64 = 0.8;
 
 const EXAMPLES: &str = "
 # Find the questions of a test in a corpus, and copy the pages without any
-dupsieve contains --items test.jsonl --item-field question --input corpus/ --output found --kept clean
+dupsieve contains --items test.jsonl --item-field question --input corpus/ --output found \\
+  --kept clean
 # Look for questions and answers, each by itself
 dupsieve contains --items test.jsonl --item-field question answer --input corpus/ --output found";
 

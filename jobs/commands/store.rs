@@ -61,7 +61,8 @@ dupsieve store init store"))]
 # Add the kept pages of a day
 dupsieve store add store --segment day.seg --day 2026-11-21 --only found/keep.txt
 # Hide the pages that these hold, too
-dupsieve store add store --segment day.seg --day 2026-11-21 --only found/keep.txt --replaced found/replaced.tsv --slack found/slack.tsv"))]
+dupsieve store add store --segment day.seg --day 2026-11-21 --only found/keep.txt \\
+  --replaced found/replaced.tsv --slack found/slack.tsv"))]
     Add {
         /// Folder of the store
         #[arg(value_name = "DIR")]

@@ -347,6 +347,7 @@ impl Corpus {
         let object = json!({
             "tally": found,
             "kept": self.kept.as_ref().map(|folder| folder.named()),
+            "from_stdin": self.made.inputs.iter().any(|input| is_stream(input)),
             "empty": empty,
             "drop_empty": self.drop_empty,
             "output": has_output.then_some(&output),
