@@ -110,7 +110,7 @@ fn by_recipe(recipe: &Recipe, files: [&PathBuf; 2]) -> Result<serde_json::Value>
                 unreachable!("the format is text or features")
             }
         })?;
-        let lacking = || Error::new(Kind::BadData, "the document has no feature").at(path);
+        let lacking = || Error::new(Kind::BadData, "the document has no word to compare").at(path);
         Ok((fingerprint.ok_or_else(lacking)?, sketch))
     };
     let [(one, sketch), (another, of_another)] = [page(files[0])?, page(files[1])?];

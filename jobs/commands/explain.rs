@@ -292,7 +292,7 @@ fn analyse(
                 None => whole,
             };
             let (fingerprint, class) = sketcher.page(text)?.ok_or_else(|| {
-                Error::new(Kind::BadData, "the document has no feature").found(id)
+                Error::new(Kind::BadData, "the document has no word to compare").found(id)
             })?;
             let features = sketcher.weighted(text)?;
             let dropped_bytes = whole.len() - text.len();
@@ -311,7 +311,9 @@ fn analyse(
         [Some(one), Some(another)] => Ok([one, another]),
         [one, _] => {
             let id = &wanted[usize::from(one.is_some())].id;
-            Err(Error::new(Kind::Missing, "the inputs have no document with this id").expected(id))
+            Err(Error::new(Kind::Missing, "the inputs have no document with this id")
+                .expected(id)
+                .help("give an id as the files have it; a place, such as a.jsonl:1, needs --place-ids all"))
         }
     }
 }

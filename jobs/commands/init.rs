@@ -63,7 +63,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let inputs = Inputs::find(input, format.unwrap_or_default())?;
     if inputs.files().is_empty() {
         let first = input.first().map_or(Path::new(""), PathBuf::as_path);
-        return Err(Error::new(Kind::Missing, "no file with pages was found").at(first));
+        return Err(Error::new(Kind::Missing, "no file with pages was found")
+            .at(first)
+            .help("give files, or a folder that has some, as --input; --format says what they are where their names do not"));
     }
     if let Some(ready) = inputs.files().iter().find(|file| !file.format().has_texts()) {
         let what = "these files hold no texts, so nothing can be proposed";

@@ -115,7 +115,7 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         .say(format!(
             "{}: {} in {having} of them; {share:.1} % of the words are repeated",
             counted(pages, "page(s)"),
-            counted(passages, "passage(s)")
+            counted(passages, "repeated passage(s)")
         ))
         .say_if(cut)
         .say(format!("written to {named}: {table}, report.json, report.html")))

@@ -24,7 +24,7 @@ pub(super) fn compact(
     let current = store.at(None)?;
     let would = codec.map_or(Ok(current.due().is_some()), |codec| store.would_compact(codec))?;
     if !would {
-        return Ok(summary_of(store, &current).already_done());
+        return Ok(summary_of(store, &current).already_done().say("there is nothing to merge"));
     }
     if global.dry_run {
         return Ok(summary_of(store, &current).say("would merge segments"));
@@ -169,7 +169,7 @@ pub(super) fn expire(
         .count("expired_days", days)
         .count("expired", rows)
         .count("merged", merged);
-    Ok(if is_changed { summary } else { summary.already_done() })
+    Ok(if is_changed { summary } else { summary.already_done().say("no day is older than that") })
 }
 
 /// Lets the days of a store expire but the last `days`, after a day was added. Returns how many have.

@@ -209,6 +209,7 @@ pub fn no_output(path: &Path) -> Error {
     Error::new(Kind::Missing, "there is no whole output here")
         .at(path)
         .expected("an output of dedup, a day of run, or a folder of days")
+        .help("give the folder that --output named, such as found or out/2026-11-20")
 }
 
 fn reports(path: &Path) -> Result<Vec<(PathBuf, DayFigures)>> {
