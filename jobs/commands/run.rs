@@ -195,9 +195,10 @@ fn run_day(
     let read =
         fingerprint(processes, &made, global).map_err(|error| plan.explain_missing(day, error))?;
     if global.dry_run && !(made.output.exists() && Store::open(&plan.store).is_ok()) {
-        return Ok(
-            read.say(format!("would then {}", steps_left(plan, day, None, global)?.join(", ")))
-        );
+        return Ok(read.say(format!(
+            "{day}: would then {}",
+            steps_left(plan, day, None, global)?.join(", ")
+        )));
     }
     joined.unchanged = read.find("unchanged");
     if !global.dry_run {
@@ -211,7 +212,7 @@ fn run_day(
         let done = read.then(found);
         return Ok(match left.is_empty() {
             true => done,
-            false => done.changed().say(format!("would then {}", left.join(", "))),
+            false => done.changed().say(format!("{day}: would then {}", left.join(", "))),
         });
     }
     let mut copied = Summary::new().already_done();

@@ -97,10 +97,7 @@ pub(super) fn purge(
         let (read, _shown) = show_verifying(store.verification(None)?.bytes(), global);
         store.certify(&read)?
     };
-    let done = format!(
-        "no byte of {} is left; the certificate is in purges",
-        counted(ids, "removed id(s)")
-    );
+    let done = "no byte of the removed pages is left; the certificate is in purges".to_owned();
     let summary = summary(store)?.say_if((ids > 0).then_some(done));
     let is_done = segments == 0 && pruned == 0 && !certified;
     Ok(if is_done { summary.already_done() } else { summary })
