@@ -64,7 +64,7 @@ macro_rules! cases {
     };
 }
 
-cases!(clusters command_line corpus days failures filter inputs judging loss lsh museum outputs passages presets purged seen store weights);
+cases!(clusters command_line corpus days failures filter inputs judging loss lsh museum outputs parquet passages pipes presets purged seen store weights);
 
 #[test]
 fn every_file_of_cases_is_a_test() {
@@ -103,6 +103,7 @@ fn is_for_this_build(line: &str) -> bool {
     match line {
         "needs segmenter" => cfg!(feature = "segmenter"),
         "needs no segmenter" => cfg!(not(feature = "segmenter")),
+        "needs parquet" => cfg!(feature = "parquet"),
         "needs no object-store" => cfg!(not(feature = "object-store")),
         _ => true,
     }

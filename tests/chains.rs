@@ -50,27 +50,3 @@ fn a_dropped_page_lacks_at_most_a_tenth_in_the_page_that_is_kept_in_the_end() {
     }
     assert!(blocked >= 3 && replaced >= 8, "{blocked} blocked, {replaced} replaced");
 }
-
-#[test]
-fn the_store_keeps_what_is_replaced_where_the_file_says_so() {
-    let bench = crawl(&history(1));
-    let file = bench.read("days.toml").replace("\nstore = \"store\"", "");
-    bench.write("days.toml", file + "[store]\npath = \"store\"\nreplaced = \"keep\"\n");
-    bench.done("run days.toml --date 2026-11-01..2026-11-05");
-    let listed: usize = DAYS.iter().map(|day| Found::of(&bench, day).replaced.len()).sum();
-    for day in DAYS.iter() {
-        let is_shown = bench
-            .read(&format!("out/{day}/dedup/report.html"))
-            .contains("pages of the store replaced");
-        assert_eq!(is_shown, !Found::of(&bench, day).replaced.is_empty(), "{day}");
-    }
-    let list = bench.json("store list store --json");
-    assert!(listed > 0 && list["replaced"] == 0, "{listed} {list}");
-    let hides = |name: &String| name.starts_with("replaced/") && name.ends_with(".rows");
-    assert!(!bench.files("store").keys().any(hides));
-    bench.done("verify out/2026-11-05");
-    // Another word is no rerun of the days that are done.
-    let file = bench.read("days.toml").replace("\"keep\"\n", "\"hide\"\n");
-    bench.write("days.toml", file);
-    bench.refuses(73, "run days.toml --date 2026-11-01..2026-11-05", &["--redo"]);
-}

@@ -4,10 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
 use crate::support::{Bench, Ended, Running, command};
-use crate::world::sample_file;
 
 const PAGES: &str = "id\ttext\n\
     a1\tthe quick brown fox jumps over the lazy dog near the river bank\n\
@@ -17,7 +14,6 @@ const PAGES: &str = "id\ttext\n\
 fn bench() -> Bench {
     let bench = Bench::new();
     bench.write("pages.tsv", PAGES);
-    bench.write("labels.tsv", "id\tcluster\na1\ta\na2\ta\nb1\tb\n");
     bench.done("fingerprint --input pages.tsv --output pages.seg");
     bench.store(&[("2026-01-01", "pages")]);
     bench
@@ -29,37 +25,6 @@ fn on_terminal(bench: &Bench, line: &str) -> Ended {
     let typed = format!("{} {line}", env!("CARGO_BIN_EXE_dupsieve"));
     script.current_dir(bench.path("")).args(["-qec", &typed, "/dev/null"]);
     Running::start(script).end()
-}
-
-fn object(line: &str) -> Value {
-    serde_json::from_str(line).unwrap_or_else(|_| panic!("not one JSON object: {line}"))
-}
-
-#[test]
-fn an_answer_is_alone_on_stdout() {
-    let bench = bench();
-    for (line, first) in [
-        ("inspect pages.seg --dump", "b1\t0x"),
-        ("inspect pages.seg", "segment  "),
-        ("plan --batch 1e6 --store 1e7", "design  "),
-        ("explain --input pages.tsv a1 b1", "recipe  "),
-        ("store list store", "day  "),
-    ] {
-        let answer = bench.answer(line);
-        assert!(answer.lines().any(|line| line.starts_with(first)), "{answer}");
-        assert!(!answer.contains("{\"") || answer.starts_with("segment"), "{answer}");
-        assert!(!answer.contains("\"code\""), "{answer}");
-        for row in bench.answer(&format!("{line} --json")).lines() {
-            let object = object(row);
-            assert!(object.is_object() && object.get("code").is_none(), "{object}");
-        }
-    }
-    for line in ["compare pages.tsv labels.tsv", "evaluate --pairs labels.tsv --labels labels.tsv"]
-    {
-        let answer = bench.answer(line);
-        assert_eq!(answer, bench.answer(&format!("{line} --json")));
-        assert!(object(&answer).get("code").is_none(), "{answer}");
-    }
 }
 
 #[test]
@@ -101,89 +66,6 @@ fn a_failure_is_printed_once_on_a_terminal() {
         let ended = bench.run(line);
         assert_eq!(ended.stderr.matches("none.seg").count(), 1, "{ended:?}");
     }
-}
-
-#[test]
-fn the_global_flags_are_shown_in_one_place() {
-    let bench = Bench::new();
-    let flags = ["--stall-timeout", "--config", "--quiet", "--cache", "--json"];
-    let page = bench.answer("help flags");
-    assert_eq!(page, bench.answer("flags"));
-    assert!(flags.iter().all(|flag| page.contains(flag)), "{page}");
-    for job in ["run", "dedup", "inspect", "store add", "generate segment", ""] {
-        let page = bench.answer(&format!("help {job}"));
-        let stands = |flag: &str| page.lines().any(|line| line.trim_start().starts_with(flag));
-        assert!(!flags.iter().any(|flag| stands(flag)), "{page}");
-        assert!(page.contains("dupsieve help flags"), "{page}");
-        assert_eq!(page.contains("Examples:\n"), !job.is_empty(), "{page}");
-    }
-    // They are accepted nevertheless.
-    bench.done("generate segment --count 10 --output a.seg --quiet --stall-timeout 60");
-}
-
-#[test]
-fn every_command_is_in_the_help_once_and_short_help_is_short() {
-    let bench = Bench::new();
-    let page = bench.answer("help");
-    let in_group =
-        |name: &str| page.lines().filter(|line| line.starts_with(&format!("  {name} "))).count();
-    let others = page.lines().find_map(|line| line.strip_prefix("Also: ")).unwrap();
-    for name in ["run", "dedup", "store", "query", "lsh", "fingerprint", "doctor"] {
-        assert_eq!(in_group(name), 1, "{page}");
-    }
-    assert_eq!(others, "generate, inspect, weights, completions, man, schema, flags");
-    assert!(page.lines().all(|line| line.chars().count() <= 100), "{page}");
-    let [short, long] = ["dedup -h", "dedup --help"].map(|line| bench.answer(line));
-    assert!(5 * short.len() < 4 * long.len(), "{} and {} bytes", short.len(), long.len());
-    assert!(!short.contains("--wait-for-peers") && long.contains("--wait-for-peers"), "{short}");
-    assert_eq!(long, bench.answer("help dedup"));
-}
-
-#[test]
-fn a_sample_shows_pairs_of_every_distance() {
-    let bench = Bench::new();
-    let crawl = sample_file("crawl");
-    let days = "dates = [\"2026-11-18\", \"2026-11-19\"]\npreset = \"paper\"\n";
-    bench.sample("days.toml", days);
-    bench.done("run days.toml");
-    let matches = bench.read("out/2026-11-19/dedup/matches.tsv");
-    let at = |distance: &str| {
-        matches.lines().filter(|line| line.split('\t').nth(2) == Some(distance)).count()
-    };
-    let told = bench.answer("sample out/2026-11-19 --pairs 2");
-    for distance in ["0", "1", "2", "3"].into_iter().filter(|distance| at(distance) > 0) {
-        let all = at(distance);
-        let head = format!("distance {distance}: {} of {all} pairs\n", all.min(2));
-        assert!(told.contains(&head), "{head}{told}");
-    }
-    assert!(at("0") + at("1") + at("2") + at("3") > 10, "{matches}");
-    assert!(told.contains("  jaccard ") && told.contains("(2026-11-18)"), "{told}");
-    assert!(told.contains("{+") && !told.contains("not in the inputs"), "{told}");
-    assert_eq!(told, bench.answer("sample out/2026-11-19/dedup --pairs 2"));
-    assert_ne!(told, bench.answer("sample out/2026-11-19 --pairs 2 --seed 2"));
-    assert_eq!(bench.answer("sample out/2026-11-19 --pairs 2 --output pairs.html"), "");
-    let page = bench.read("pairs.html");
-    assert_eq!(page.matches("<section").count(), told.matches("jaccard").count());
-    assert!(page.contains("<ins>") && page.contains("<del>"), "{page}");
-    assert!(
-        bench
-            .fails_to_answer(73, "sample out/2026-11-19 --output pairs.html")
-            .contains("--overwrite")
-    );
-    for line in bench.answer("sample out/2026-11-19 --json").lines() {
-        let pair = object(line);
-        assert!((0.0..=1.0).contains(&pair["jaccard"].as_f64().unwrap()), "{pair}");
-        let row = format!(
-            "{}\t{}\t",
-            pair["new"].as_str().unwrap(),
-            pair["existing"]["id"].as_str().unwrap()
-        );
-        assert!(matches.contains(&row), "{row}");
-    }
-    // An output of `dedup` does not record where its pages are.
-    bench.done("dedup --batch out/2026-11-19/batch.seg --output alone");
-    bench.refuses(2, "sample alone --json", &["--input"]);
-    bench.says(&format!("sample alone --input {crawl}/2026-11-19"), &["(batch)  jaccard "]);
 }
 
 #[test]

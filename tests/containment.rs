@@ -94,36 +94,6 @@ fn verdicts_are_those_of_the_sets_of_shingles() {
     }
 }
 
-/// A page that is written on in another one is found however far apart the fingerprints are: of a batch, and of a store.
-#[test]
-fn what_is_contained_is_found_by_anchors() {
-    let bench = Bench::new();
-    let page = |name: &str, page: usize, more: usize| {
-        (format!("{name}-{page}"), words(page * 1000..page * 1000 + 300 + more))
-    };
-    let short: Texts = (0..20).map(|number| page("a", number, 0)).collect();
-    let long: Texts = (0..20).map(|number| page("b", number, 30 + 3 * number)).collect();
-    bench.write("old.jsonl", lines(&long));
-    bench.write("new.jsonl", lines(&short));
-    bench.write("both.jsonl", lines(&long) + &lines(&short));
-    for name in ["old", "new", "both"] {
-        bench.fingerprint(name, "");
-    }
-    bench.store(&[("2026-11-20", "old")]);
-    bench.done("dedup --batch both.seg --output both");
-    bench.done("dedup --batch new.seg --store store --output new");
-    for output in ["both", "new"] {
-        let found: Verdicts =
-            told(&bench, output).into_iter().filter(|it| it.1.is_some()).collect();
-        let expected = (0..20).map(|page| (format!("a-{page}"), Some((format!("b-{page}"), 1.0))));
-        assert_eq!(found, expected.collect(), "{output}");
-        let rows = bench.rows(&format!("{output}/verdicts.tsv"));
-        let far = rows.iter().filter(|row| row[3].parse::<u32>().is_ok_and(|it| it > 3));
-        assert!(far.count() > 0, "the fingerprints find all of them");
-        bench.done(&format!("verify {output}"));
-    }
-}
-
 /// A short page that stands in one of hundreds of times its length most likely shares no anchor with it. Within a batch it is found.
 #[test]
 fn short_pages_in_much_longer_ones_are_found() {
@@ -148,39 +118,4 @@ fn short_pages_in_much_longer_ones_are_found() {
     assert!(texts.keys().all(|id| stays(id) != id.starts_with("short-")), "{found:?}");
     expect_the_rule(&texts, &found);
     bench.done("verify one");
-}
-
-/// A hundred and fifty versions of one page, each with words of its own.
-fn crowd() -> Texts {
-    let mut random = numbers(11);
-    let words: Vec<String> = (0..200).map(|at| format!("word{at}")).collect();
-    let pages = (0..150).map(|page| {
-        let mut words = words.clone();
-        for _ in 0..random(14) {
-            words[random(200) as usize] = format!("new{}", random(40));
-        }
-        (format!("page-{page:03}"), words.join(" "))
-    });
-    pages.collect()
-}
-
-/// Near pages by the hundred are a crowd, whose pairs are not all listed. A page of it has more near pages than it is compared with, so some
-/// that could go may stay, and none goes that should stay.
-#[test]
-fn a_crowd_loses_nothing() {
-    let bench = Bench::new();
-    let texts = crowd();
-    bench.write("pages.jsonl", lines(&texts));
-    bench.done(&format!("{DEDUP} pages.jsonl --output best"));
-    let found = told(&bench, "best/dedup");
-    let mut dropped = 0;
-    for (id, of) in &found {
-        let Some((of, share)) = of else { continue };
-        dropped += 1;
-        assert!(found[of].is_none(), "{id} is a duplicate of {of}, which is dropped");
-        let exact = containment(&shingles(&texts[id]), &shingles(&texts[of]));
-        assert!(exact >= 0.9 - CHANCE && (exact - share).abs() <= CHANCE, "{id} {of}: {exact}");
-    }
-    assert!(dropped > 20, "{dropped}");
-    bench.done("verify best");
 }

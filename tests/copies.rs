@@ -113,10 +113,6 @@ fn the_copies_of_near_pages_are_those_that_the_days_dropped() {
             ended.stderr.contains("1 of the days from 2026-11-02 to 2026-11-02 dropped are not");
         assert_eq!((ended.code, is_told), (0, add == "kept"), "{}", ended.stderr);
     }
-    let bench = Bench::new();
-    bench.done("store init store");
-    let ask = "query --store store --fingerprint 1 --copies";
-    bench.refuses_to_answer(2, ask, &["--copies needs the configuration file of `run`"]);
 }
 
 #[cfg(feature = "serve")]

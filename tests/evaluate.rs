@@ -40,16 +40,15 @@ fn bench() -> Bench {
     bench
 }
 
-const SWEEP: &str = "evaluate --sweep --input pages.tsv";
-
 #[test]
 fn planted_copies_are_counted_and_the_sums_are_right() {
     let bench = bench();
-    let answer = bench.answer(&format!("{SWEEP} --json"));
-    assert_eq!(answer, bench.answer(&format!("{SWEEP} --json --workers 1")), "the same bytes");
+    let sweep = "evaluate --sweep --input pages.tsv --json";
+    let answer = bench.answer(sweep);
+    assert_eq!(answer, bench.answer(&format!("{sweep} --workers 1")), "the same bytes");
     let turned = bench.answer("evaluate --sweep --input turned.tsv --json");
     assert_eq!(answer, turned, "the order of the pages makes no difference");
-    assert_ne!(answer, bench.answer(&format!("{SWEEP} --json --seed 2")));
+    assert_ne!(answer, bench.answer(&format!("{sweep} --seed 2")));
     let json: Value = serde_json::from_str(&answer).unwrap();
     let number = |value: &Value| value.as_u64().unwrap();
     assert_eq!((number(&json["pages"]), number(&json["sample"])), (61, 61));
@@ -76,42 +75,4 @@ fn planted_copies_are_counted_and_the_sums_are_right() {
     }
     let found = |at: usize| number(&methods[at]["summary"]["copies_dropped"]);
     assert!(found(0) < found(1), "{answer}");
-}
-
-#[test]
-fn a_sweep_says_what_to_use() {
-    let bench = bench();
-    let told = bench.answer(SWEEP);
-    for part in ["0.95 to 1", "reordering", "template", "over a tenth lost", "Use "] {
-        assert!(told.contains(part), "{part}: {told}");
-    }
-    let (_, pasted) = told.split_once("in a configuration file this is:\n\n").unwrap();
-    let whole = "inputs = [\"pages.tsv\"]\noutput = \"out/{date}\"\nstore = \"held\"\n";
-    bench.write("pasted.toml", format!("{whole}{pasted}"));
-    bench.done("run pasted.toml --date 2026-01-01 --dry-run");
-    // A method of the file's own.
-    bench.write("own.toml", "[dedup]\ndistance = 5\ncheck = \"minhash:0.6\"\n");
-    let asked = format!("{SWEEP} --sample 20 --config own.toml");
-    let json = bench.json(&format!("{asked} --json"));
-    assert_eq!((&json["sample"], &json["pages"]), (&20.into(), &61.into()));
-    let rows = ["paper", "balanced", "your file"];
-    for (at, name) in rows.iter().enumerate() {
-        assert_eq!(json["methods"][at]["method"], *name);
-    }
-    assert_eq!(json["methods"][2]["check"], "minhash-512x2:0.6");
-    assert_eq!(json["methods"][2]["distance"], 5);
-    bench.fails(2, "evaluate --json");
-    // Labels tell which documents belong together, and not what is lost, so they recommend nothing.
-    bench.write("labels.tsv", "p0\t1\n");
-    bench.refuses(
-        2,
-        &format!("{SWEEP} --labels labels.tsv --json"),
-        &["'--sweep' cannot be used with '--labels <FILE>'"],
-    );
-    bench.fails(2, "evaluate --labels labels.tsv --json");
-    bench.write("width.toml", "[fingerprint]\nwidth = 64\n");
-    let json = bench.json(&format!("{SWEEP} --sample 9 --json --config width.toml"));
-    assert_eq!(json["methods"][2]["method"], "your file");
-    bench.write("one.tsv", "id\ttext\na\tone page\n");
-    bench.fails(65, "evaluate --sweep --input one.tsv --json");
 }

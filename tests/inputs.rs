@@ -4,18 +4,13 @@
 use std::fs;
 
 use crate::support::{Bench, Running};
-use crate::world::{gzip, museum, record};
+use crate::world::{gzip, record};
 
 /// JSON lines of `count` pages, each with its own words, with ids from `first` on.
 fn pages(first: usize, count: usize) -> String {
     let page =
         |n| format!("{{\"id\": \"p{n}\", \"text\": \"page {n} of many words, {}\"}}\n", n * n);
     (first..first + count).map(page).collect()
-}
-
-/// Text in the bytes of an encoding of two bytes a character, which few encodings have.
-fn utf_16(text: &str) -> Vec<u8> {
-    text.encode_utf16().flat_map(u16::to_be_bytes).collect()
 }
 
 #[test]
@@ -31,8 +26,9 @@ fn encodings_are_recognized_or_named() {
     bench.write("utf-8.jsonl", lines(word.as_bytes()));
     bench.write("gbk.jsonl", lines(gbk));
     let text = String::from_utf8(lines(word.as_bytes())).unwrap();
-    bench.write("marked.jsonl", utf_16(&format!("\u{feff}{text}")));
-    bench.write("utf-16.jsonl", utf_16(&text));
+    let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    bench.write("marked.jsonl", [&b"\xfe\xff"[..], &wide].concat());
+    bench.write("utf-16.jsonl", wide);
     bench.done("fingerprint --input utf-8.jsonl --output utf-8.seg");
     let dump = |segment: &str| bench.answer(&format!("inspect {segment} --dump"));
     for (name, flags) in [
@@ -44,94 +40,16 @@ fn encodings_are_recognized_or_named() {
         bench.done(&format!("fingerprint --input {name}.jsonl --output {name}.seg {flags}"));
         assert_eq!(dump(&format!("{name}.seg")), dump("utf-8.seg"), "{name} {flags}");
     }
-    bench.refuses(
-        73,
-        "fingerprint --input gbk.jsonl --output gbk.seg --encoding big5",
-        &["encoding"],
-    );
-    bench.refuses(
-        65,
-        "fingerprint --input gbk.jsonl --output bad.seg",
-        &["look like gbk (the setting `encoding`)"],
-    );
-    bench.refuses(
-        2,
-        "fingerprint --input gbk.jsonl --output bad.seg --encoding ebcdic",
-        &["no such encoding"],
-    );
+    let job = "fingerprint --input gbk.jsonl --output gbk.seg";
+    bench.refuses(73, &format!("{job} --encoding big5"), &["encoding"]);
+    bench.refuses(2, &format!("{job} --encoding ebcdic"), &["no such encoding"]);
+    let job = "fingerprint --input gbk.jsonl --output bad.seg";
+    bench.refuses(65, job, &["look like gbk (the setting `encoding`)"]);
     bench.done("init --input gbk.jsonl --output dupsieve.toml");
     assert!(bench.read("dupsieve.toml").contains("encoding = \"gbk\""));
     bench.write("ids.txt", "7\n");
     bench.done("filter --input gbk.jsonl --encoding gbk --ids ids.txt --output kept.jsonl");
     assert_eq!(bench.read("kept.jsonl").into_bytes(), line(7, word.as_bytes()));
-}
-
-/// The same pages as pyarrow, DuckDB and Polars write them (tests/data/parquet/make.py), and as JSON Lines. The text of
-/// the last one is null.
-#[test]
-fn parquet_of_other_programs_is_read_as_the_same_pages() {
-    let bench = Bench::new();
-    let day = |id: &str, text: &str, day: u32| {
-        format!("{{\"id\":\"{id}\",\"text\":{text},\"fetched\":\"2026-11-{day}T12:00:00Z\"}}\n")
-    };
-    let lines =
-        [day("a", "\"the first page\"", 20), day("b", "\"第二页\"", 21), day("c", "null", 22)];
-    bench.write("lines.jsonl", lines.concat());
-    let read = |input: &str, name: &str| {
-        let line = format!("--input {input} --time-field fetched --max-bad 1 --output {name}.seg");
-        let ended = bench.done(&format!("fingerprint {line}"));
-        assert_eq!((ended.count("quarantined"), ended.count("times")), (1, 2), "{name}");
-        let reason = bench.read(&format!("{name}.seg.quarantine.tsv"));
-        assert!(
-            reason.contains("the field `text` is null") && reason.contains("\t3\t"),
-            "{reason}"
-        );
-        bench.answer(&format!("inspect {name}.seg --dump"))
-    };
-    let expected = read("lines.jsonl", "lines");
-    for name in ["pyarrow", "pyarrow-int96", "duckdb", "polars"] {
-        let file = museum(&format!("parquet/{name}.parquet"));
-        assert_eq!(read(&file, name), expected, "{name}");
-    }
-    let file = museum("parquet/polars.parquet");
-    bench.write("cut.parquet", &std::fs::read(&file).unwrap()[..600]);
-    bench.refuses(
-        65,
-        "fingerprint --input cut.parquet --output cut.seg",
-        &["cut.parquet", "is it whole"],
-    );
-}
-
-#[test]
-fn html_gives_its_text_alone_in_archives_and_in_fields() {
-    let bench = Bench::new();
-    let html = "<title>t</title><p>Words of a page,<br>and <b>more</b><script>no()</script>";
-    let response = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{html}");
-    bench.write("one/a", "Words of a page,\nand more");
-    bench.write("two/a.html", html);
-    bench.write("three/a.warc.gz", gzip(record("response", "a", &response)));
-    bench.write("four/a.jsonl", serde_json::json!({"id": "a", "text": html}).to_string());
-    bench.write("five/a.tsv", format!("id\ttext\na\t{html}\n"));
-    let fingerprint = |folder: &str, flags: &str| {
-        bench.done(&format!("fingerprint --input {folder} --output {folder}.seg{flags}"));
-        let dump = bench.answer(&format!("inspect {folder}.seg --dump"));
-        dump.split_once("\t").map(|(_, fingerprint)| fingerprint.trim().to_owned()).unwrap()
-    };
-    let text = fingerprint("one", "");
-    assert_eq!(fingerprint("two", ""), text);
-    assert_eq!(fingerprint("three", ""), text);
-    assert_eq!(fingerprint("four", " --html"), text);
-    assert_eq!(fingerprint("five", " --html"), text);
-    bench.refuses(
-        2,
-        "fingerprint --input two --html --output no.seg",
-        &["--html is given, but this file has no fields"],
-    );
-    bench.refuses(
-        2,
-        "fingerprint --input three --text-field x --output no.seg",
-        &["this file has no text field"],
-    );
 }
 
 #[test]
@@ -155,7 +73,7 @@ fn a_damaged_archive_does_not_fail_the_day() {
         let ended = bench.done(&format!("{job} {flags}"));
         let [read, bad, truncated] = ["read", "quarantined", "truncated"].map(|it| ended.count(it));
         assert!((140..160).contains(&read) && (bad, truncated) == (1, 1), "{}", ended.stderr);
-        let listed = fs::read_to_string(bench.path("a.seg.quarantine.tsv")).unwrap();
+        let listed = bench.read("a.seg.quarantine.tsv");
         assert!(listed.contains("b.warc.gz\t") && listed.contains("at byte"), "{listed}");
     }
     bench.refuses(
@@ -218,7 +136,7 @@ fn hosts_with_different_pages_of_the_same_size_are_found() {
             let (zero, one) = (zero.end(), one.end());
             if zero.code == 0 {
                 assert!(right());
-                std::fs::remove_file(bench.path(&output)).unwrap();
+                fs::remove_file(bench.path(&output)).unwrap();
                 return false;
             }
             assert_eq!(zero.code, 66, "{}", zero.stderr);

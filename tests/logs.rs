@@ -42,16 +42,11 @@ fn each_line_names_its_job_day_process_and_step() {
     assert_eq!(values(&lines, "process"), set(["0"]));
     assert!(values(&lines, "day").is_superset(&set(["\"2026-01-01\"", "\"2026-01-02\""])));
     assert!(values(&lines, "step").is_superset(&set(["\"starting\"", "\"storing\""])));
-}
-
-#[test]
-fn the_processes_of_a_job_are_told_apart() {
-    let bench = days();
-    let lines = lines(&bench.done("run days.toml --processes 2 --workers 1 --log-format json"));
-    let of_supervisor = |line: &&Value| line["process"].is_null();
+    // Of several processes the supervisor says the closing sentences.
+    let several = "run days.toml --processes 2 --workers 1 --log-format json";
+    let lines = self::lines(&days().done(several));
     assert!(lines.iter().any(|line| line["process"] == 0), "{lines:?}");
-    // The supervisor says the closing sentences.
-    let closing = lines.iter().rfind(of_supervisor).unwrap();
+    let closing = lines.iter().rfind(|line| line["process"].is_null()).unwrap();
     assert_eq!(closing["step"], "supervising");
 }
 

@@ -1,4 +1,4 @@
-//! Buckets as a source of candidates: every family in one corpus and over days, against the naive definition, and what is refused.
+//! Buckets as a source of candidates: every family in one corpus, against the naive definition.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -6,22 +6,16 @@ use std::collections::{BTreeSet, HashMap};
 use dupsieve::rooms::document::Content;
 use dupsieve::rooms::fingerprint::{PageTime, Width};
 use dupsieve::rooms::lsh::Bands;
+use serde_json::json;
 
 use crate::support::Bench;
 use crate::world::{mixed, page};
 
-fn text(page: u32, words: u32, replaced: u32) -> String {
-    mixed(7919 * (page + 1), page % 10, replaced, words)
-}
-
 /// Sixty pages of ten texts; most copies have a few other words at the beginning.
 fn texts() -> Vec<(String, String)> {
-    let page = |page| (format!("p{page:02}"), text(page, 200, if page < 10 { 0 } else { page }));
+    let text = |page: u32, others| mixed(7919 * (page + 1), page % 10, others, 200);
+    let page = |page| (format!("p{page:02}"), text(page, if page < 10 { 0 } else { page }));
     (0..60).map(page).collect()
-}
-
-fn jsonl(pages: &[(String, String)]) -> String {
-    pages.iter().map(|(id, text)| page(id, text)).collect()
 }
 
 fn vectors() -> Vec<(String, Vec<f64>)> {
@@ -33,13 +27,6 @@ fn vectors() -> Vec<(String, Vec<f64>)> {
         (format!("v{number:02}"), (0..8).map(component).collect())
     };
     (0..40).map(vector).collect()
-}
-
-fn vector_lines(vectors: &[(String, Vec<f64>)]) -> String {
-    let line = |(id, vector): &(String, Vec<f64>)| {
-        format!("{{\"id\": \"{id}\", \"vector\": {vector:?}}}\n")
-    };
-    vectors.iter().map(line).collect()
 }
 
 /// In how many bits the fingerprints of the batch of an output differ.
@@ -97,7 +84,8 @@ fn sharing(bands: &str, contents: Vec<Content<'_>>) -> impl Fn(usize, usize) -> 
 fn similar_texts_are_dropped_as_the_definition_says() {
     let bench = Bench::new();
     let pages = texts();
-    bench.write("pages.jsonl", jsonl(&pages));
+    let lines = pages.iter().map(|(id, text)| page(id, text));
+    bench.write("pages.jsonl", lines.collect::<String>());
     let runs: Vec<BTreeSet<Vec<&str>>> = pages
         .iter()
         .map(|(_, text)| {
@@ -133,7 +121,9 @@ fn similar_texts_are_dropped_as_the_definition_says() {
 fn vectors_are_compared_by_angle_and_by_distance_as_the_definition_says() {
     let bench = Bench::new();
     let vectors = vectors();
-    bench.write("vectors.jsonl", vector_lines(&vectors));
+    let lines =
+        vectors.iter().map(|(id, vector)| json!({ "id": id, "vector": vector }).to_string());
+    bench.write("vectors.jsonl", lines.collect::<Vec<_>>().join("\n"));
     let ids: Vec<String> = vectors.iter().map(|it| it.0.clone()).collect();
     let contents = || vectors.iter().map(|it| Content::Vector(it.1.clone())).collect();
     let product = |one: usize, other: usize| -> f64 {
@@ -158,73 +148,4 @@ fn vectors_are_compared_by_angle_and_by_distance_as_the_definition_says() {
         assert!(expected.iter().filter(|it| it.contains("drop")).count() > 5, "{expected:?}");
         bench.done("verify out/dedup");
     }
-}
-
-/// Days by days: segments that keep bands and points, compared with the store of the days before, by `dedup` and by `run`.
-#[test]
-fn days_are_compared_by_the_buckets_of_the_store() {
-    let bench = Bench::new();
-    let all = texts();
-    let days = ["2026-11-20", "2026-11-21", "2026-11-22"];
-    let mut pages = days.into_iter().zip(all.chunks(25).map(jsonl));
-    let more = "[fingerprint]\nsketch = \"points\"\nkeep_bands = \"minhash-22x5\"\n\
-                [dedup]\ncheck = \"points:0.6\"\n[store]\npath = \"out/store\"\n";
-    bench.crawl([(); 3].map(|()| pages.next().unwrap()), more);
-    bench.done("run days.toml");
-    bench.done("store init store");
-    for day in days {
-        bench.done(&format!("fingerprint --input crawl/{day}.jsonl --sketch points --keep-bands minhash-22x5 --output {day}.seg"));
-        bench.done(&format!(
-            "dedup --batch {day}.seg --store store --check points:0.6 --output {day}"
-        ));
-        bench.done(&format!(
-            "store add store --segment {day}.seg --day {day} --only {day}/keep.txt"
-        ));
-        bench.done(&format!("verify {day}"));
-        bench.done(&format!("verify out/{day}"));
-        for file in ["verdicts.tsv", "matches.tsv", "keep.txt", "drop.txt"] {
-            let [run, hand] = [format!("out/{day}/dedup"), day.to_owned()]
-                .map(|folder| bench.read(&format!("{folder}/{file}")));
-            assert_eq!(run, hand, "{day} {file}");
-        }
-    }
-    for row in bench.rows("2026-11-21/verdicts.tsv") {
-        let expected = ["drop", &format!("p0{}", &row[0][2..]), days[0]];
-        assert_eq!([&row[1], &row[2], &row[4]], expected, "{row:?}");
-    }
-    // Nearly half of their words are others.
-    assert_eq!(bench.read("2026-11-22/keep.txt").lines().count(), 10);
-    let made = bench.files("2026-11-22");
-    for flags in ["--workers 7", "--workers 1 --processes 2", "--memory 16MiB"] {
-        bench.done(&format!("dedup --batch 2026-11-22.seg --store store --as-of 3 --check points:0.6 --output again --overwrite {flags}"));
-        for file in ["verdicts.tsv", "matches.tsv"] {
-            assert!(bench.bytes(&format!("again/{file}")) == made[file], "{flags} {file}");
-        }
-    }
-    // What does not fit is refused, with what to do.
-    bench.done("fingerprint --input crawl/2026-11-22.jsonl --sketch points --keep-bands minhash-20x5 --output other.seg");
-    bench.refuses(2, "dedup --batch other.seg --store store --output x", &["22x5", "20x5"]);
-    bench.fails(73, "store add store --segment other.seg --day 2026-11-23");
-}
-
-/// Most pages of a family are near each other by their buckets and far apart by their fingerprints, so that each has more pairs than are
-/// listed of a crowd.
-#[test]
-fn families_are_judged_alike_by_any_number_of_workers() {
-    let bench = Bench::new();
-    let page = |page: u32| {
-        let words = mixed(7919 * (page + 1), page % 12, page % 7, 80);
-        self::page(&format!("p{page:04}"), &words)
-    };
-    bench.write("pages.jsonl", (0..1500).map(page).collect::<String>());
-    let line = "lsh --input pages.jsonl --similarity 0.7 --workers";
-    bench.done(&format!("{line} 1 --output one"));
-    for turn in 0..3 {
-        bench.done(&format!("{line} 3 --output three{turn}"));
-        assert_eq!(
-            bench.read(&format!("three{turn}/dedup/verdicts.tsv")),
-            bench.read("one/dedup/verdicts.tsv")
-        );
-    }
-    bench.done("verify three0");
 }

@@ -144,78 +144,8 @@ fn what_came_again_is_told_through_random_histories() {
     });
 }
 
-/// The key is made of the value of a field, in every format that has fields; of a page without a value, of its id.
-#[test]
-fn keys_are_made_of_a_field_in_every_format() {
-    let bench = Bench::new();
-    // Three pages of one address, one of another, and two without.
-    let urls = [
-        "http://a.example/x",
-        "https://www.a.example/X/",
-        "http://a.example/x",
-        "http://b.example/",
-        "",
-        "",
-    ];
-    let texts: Vec<String> = (0..6).map(|at| words(100 * at..100 * at + 40)).collect();
-    let each = |line: &dyn Fn(usize) -> String| (0..6).map(line).collect::<String>();
-    bench.write(
-        "p.jsonl",
-        each(&|at| {
-            let url = if urls[at].is_empty() { json!(null) } else { json!(urls[at]) };
-            json!({ "id": format!("p{at}"), "text": texts[at], "meta": { "url": url } }).to_string()
-                + "\n"
-        }),
-    );
-    let table = |between: &str| {
-        let row = |at: usize| [&format!("p{at}"), urls[at], &texts[at]].join(between) + "\n";
-        ["id", "meta.url", "text"].join(between) + "\n" + &each(&row)
-    };
-    bench.write("p.tsv", table("\t"));
-    bench.write("p.csv", table(","));
-    let archived = |at: usize| {
-        let url = match urls[at] {
-            "" => String::new(),
-            url => format!("meta.url: {url}\r\n"),
-        };
-        format!(
-            "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Date: 2026-11-18T00:00:00Z\r\nWARC-Target-URI: p{at}\r\n{url}Content-Type: text/plain\r\n\
-             Content-Length: {}\r\n\r\n{}\r\n\r\n",
-            texts[at].len(),
-            texts[at]
-        )
-    };
-    bench.write("p.wet", each(&archived));
-    for format in ["jsonl", "tsv", "csv", "wet"] {
-        for (key, changed) in
-            [("field:meta.url", ["p2"].as_slice()), ("surt:meta.url", &["p1", "p2"])]
-        {
-            let output = format!("{format}-{}", &key[..4]);
-            bench.done(&format!(
-                "dedup --input p.{format} --id-field id --key {key} --output {output}"
-            ));
-            let said = said(&bench, &format!("{output}/dedup"));
-            let of =
-                |(id, [change, ..]): &(String, [String; 3])| (change != "new").then(|| id.clone());
-            let again: Vec<String> = said.iter().filter_map(of).collect();
-            assert_eq!(again, changed, "{format} {key}");
-        }
-    }
-    bench.write("other.jsonl", json!({ "id": "p9", "text": "some text" }).to_string());
-    let what = "fingerprint --key field:url --max-bad 0 --input other.jsonl --output no.seg";
-    bench.refuses(65, what, &["no field `url`"]);
-    bench.write("p.txt", &texts[0]);
-    let what = "fingerprint --key field:url --input p.txt --output no.seg";
-    bench.refuses(2, what, &["--key names a field, but this file has no fields"]);
-    bench.done("fingerprint --key field:meta.url --input p.jsonl --output field.seg");
-    bench.done("fingerprint --key surt --input p.jsonl --output surt.seg");
-    bench.store(&[("2026-11-02", "field")]);
-    let what = "dedup --batch surt.seg --store store --output refused";
-    bench.refuses(2, what, &["other keys", "key.field"]);
-}
-
 /// A record of a web archive, with what it declares.
-pub(crate) fn response(url: &str, time: &str, declared: &str, link: &str, html: &str) -> String {
+fn response(url: &str, time: &str, declared: &str, link: &str, html: &str) -> String {
     let block = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{link}\r\n{html}");
     format!(
         "WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: {time}\r\nWARC-Target-URI: {url}\r\n{declared}Content-Length: {}\r\n\r\n{block}\r\n\r\n",

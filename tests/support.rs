@@ -313,12 +313,6 @@ impl Bench {
         ended.stdout
     }
 
-    /// Like [`Bench::answer`], and what it printed has all of these parts.
-    #[track_caller]
-    pub(crate) fn says(&self, line: &str, parts: &[&str]) {
-        assert_says(&self.answer(line), line, parts);
-    }
-
     /// Runs the program, which must fail with `code`; returns what it said.
     pub(crate) fn fails(&self, code: i32, line: &str) -> String {
         let ended = self.run(line);
@@ -330,7 +324,10 @@ impl Bench {
     /// Like [`Bench::fails`], and what it says has all of these parts.
     #[track_caller]
     pub(crate) fn refuses(&self, code: i32, line: &str, says: &[&str]) {
-        assert_says(&self.fails(code, line), line, says);
+        let said = self.fails(code, line);
+        for part in says {
+            assert!(said.contains(part), "{line}: no {part:?} in {said}");
+        }
     }
 
     /// Like [`Bench::done`], and all was done already.
@@ -343,19 +340,6 @@ impl Bench {
 
     pub(crate) fn json(&self, line: &str) -> Value {
         serde_json::from_str(&self.answer(line)).unwrap()
-    }
-
-    /// Runs a command that answers a question and must fail with `code`; returns its stderr.
-    pub(crate) fn fails_to_answer(&self, code: i32, line: &str) -> String {
-        let ended = self.run(line);
-        assert_eq!(ended.code, code, "{line}\n{}", ended.stderr);
-        ended.stderr
-    }
-
-    /// Like [`Bench::fails_to_answer`], and what it says has all of these parts.
-    #[track_caller]
-    pub(crate) fn refuses_to_answer(&self, code: i32, line: &str, says: &[&str]) {
-        assert_says(&self.fails_to_answer(code, line), line, says);
     }
 
     /// The files below a folder by their paths in it. The part `run` of a report is left out, and so are
@@ -373,7 +357,7 @@ impl Bench {
     }
 
     /// The files and folders below a folder, in order, without locks.
-    fn paths(&self, folder: &str) -> Vec<PathBuf> {
+    pub(crate) fn paths(&self, folder: &str) -> Vec<PathBuf> {
         let pattern = format!("{}/**/*", self.path(folder).display());
         let paths = glob::glob(&pattern).unwrap().map(|path| path.unwrap());
         paths.filter(|path| !is_lock(path)).collect()
@@ -387,10 +371,6 @@ impl Bench {
         names
     }
 
-    pub(crate) fn tree(&self) -> Vec<PathBuf> {
-        self.paths("")
-    }
-
     /// The rows of a table below its header, cell by cell.
     pub(crate) fn rows(&self, table: &str) -> Vec<Vec<String>> {
         let cells = |row: &str| row.split('\t').map(str::to_owned).collect();
@@ -399,13 +379,6 @@ impl Bench {
 
     pub(crate) fn report(&self, folder: &str) -> Value {
         serde_json::from_str(&self.read(&format!("{folder}/report.json"))).unwrap()
-    }
-}
-
-#[track_caller]
-fn assert_says(said: &str, line: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(said.contains(part), "{line}: no {part:?} in {said}");
     }
 }
 

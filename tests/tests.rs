@@ -3,9 +3,7 @@
 mod architecture;
 mod cases;
 mod chains;
-mod check;
 mod clean_files;
-mod clusters;
 mod command_line;
 mod containment;
 mod copies;
@@ -14,14 +12,12 @@ mod crowds;
 mod days_again;
 mod evaluate;
 mod exact;
-mod expiry;
 mod faults;
 mod filter;
 mod forged_reports;
 mod forgery;
 mod formats;
 mod hostile;
-mod init;
 mod inputs;
 mod keep_rule;
 mod linear;
@@ -34,7 +30,6 @@ mod nothing_lost;
 mod objects;
 mod oracle;
 mod output_formats;
-mod passages;
 mod passages_over_days;
 mod pipes;
 mod proof;
@@ -42,14 +37,11 @@ mod query;
 #[allow(unreachable_pub, dead_code)] // They are public to the fuzz targets, and one is for these alone.
 #[path = "fuzz/readers.rs"]
 mod readers;
-mod readmit;
 mod recrawls;
-mod report;
 mod resume;
 mod retention;
 mod same_bytes;
 mod schema;
-mod seen;
 #[cfg(feature = "serve")]
 mod serve;
 mod skipped;

@@ -53,13 +53,6 @@ impl Bench {
         self.write(name, format!("{days}{store}{more}"));
     }
 
-    /// Writes a configuration of the bundled sample.
-    pub(crate) fn sample(&self, name: &str, more: &str) {
-        let crawl = sample_file("crawl");
-        let places = "output = \"out/{date}\"\nstore = \"out/store\"\n";
-        self.write(name, format!("inputs = [\"{crawl}/{{date}}/*\"]\n{places}{more}"));
-    }
-
     /// Writes the pages of some days, and `days.toml` for them, with `more` at its end.
     pub(crate) fn crawl<const N: usize>(&self, days: [(&str, String); N], more: &str) {
         let names: Vec<&str> = days.iter().map(|(day, _)| *day).collect();

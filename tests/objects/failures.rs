@@ -47,6 +47,14 @@ fn what_goes_wrong_ends_the_job_and_is_said() {
     server.faults(&json!([{"do": "expired"}]));
     let said = bench.fails(77, &line);
     assert!(said.contains("/b/none: the object store does not") && !said.contains("secret"));
+    // A server of files redirects to itself.
+    server.faults(&json!([{"do": "redirect"}]));
+    let file = format!("http://127.0.0.1:{}/b/crawl/part-1.jsonl.gz", server.port);
+    let line = format!("fingerprint --input {file} --output r.seg");
+    bench.refuses(74, &line, &[&file, "too many redirects"]);
+    server.faults(&json!([]));
+    let line = "fingerprint --input s3://b/crawl --output s3://b/crawl/out.seg";
+    bench.refuses(2, line, &["the output lies in an input folder"]);
     assert!(!bench.path("r.seg").exists());
 }
 
@@ -74,26 +82,6 @@ fn an_accepted_end_is_one_of_the_data_and_not_of_the_server() {
     // With so little memory, an object is read by ranges of a quarter of a MiB.
     let line = "fingerprint --accept-truncated --memory 4MiB --input s3://b/crawl/long.jsonl.gz --output r.seg";
     bench.fails(77, line);
-    assert!(!bench.path("r.seg").exists());
-}
-
-#[test]
-fn an_output_in_an_input_prefix_is_refused() {
-    let (bench, _server) = crawl();
-    let line = "fingerprint --input s3://b/crawl --output s3://b/crawl/out.seg";
-    bench.refuses(2, line, &["the output lies in an input folder"]);
-}
-
-#[test]
-fn a_server_of_files_that_redirects_to_itself_ends_the_job() {
-    let (bench, server) = crawl();
-    server.faults(&json!([{"do": "redirect"}]));
-    let file = format!("http://127.0.0.1:{}/b/crawl/part-1.jsonl.gz", server.port);
-    bench.refuses(
-        74,
-        &format!("fingerprint --input {file} --output r.seg"),
-        &[&file, "too many redirects"],
-    );
     assert!(!bench.path("r.seg").exists());
 }
 
