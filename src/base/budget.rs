@@ -65,49 +65,9 @@ impl Budget {
         self.bytes / 8
     }
 
-    /// For the pairs that a join finds, which are sorted as they arrive.
-    pub fn pairs(self) -> usize {
-        self.part(4)
-    }
-
-    /// For the pairs that are confirmed, which are sorted as they arrive.
-    pub fn confirmed(self) -> usize {
-        self.part(8)
-    }
-
-    /// For each sort that turns pairs into verdicts.
-    pub fn finalize(self) -> usize {
-        self.part(16)
-    }
-
-    /// For the ids of the batch, which are sorted and listed.
-    pub fn ids(self) -> usize {
-        self.part(4)
-    }
-
-    /// For the signatures of the batch, which confirm pairs.
-    pub fn signatures(self) -> usize {
-        self.part(4)
-    }
-
-    /// For what is made of documents, which is sorted as it arrives.
-    pub fn documents(self) -> usize {
-        self.part(4)
-    }
-
-    /// For what is on its way from object stores to those who read pages.
-    pub fn ahead(self) -> usize {
-        self.part(8)
-    }
-
     /// For unpacking a file: the window that it refers back to. What `zstd` and `xz` unpack without being asked fits in any case.
     pub fn windows(self) -> u64 {
         (self.bytes / 4).max(128 << 20)
-    }
-
-    /// For the rows of a segment, which are sorted while the documents are read back.
-    pub fn rows(self) -> usize {
-        self.part(4)
     }
 
     /// For all sorts that find passages in what was made of documents, or in the pages of a day and a store.
@@ -115,14 +75,36 @@ impl Budget {
         self.part(4).saturating_mul(3)
     }
 
-    /// For each sort of a clustering.
-    pub fn clustering(self) -> usize {
-        self.part(4)
-    }
-
     fn part(self, of: u64) -> usize {
         usize::try_from(self.bytes / of).unwrap_or(usize::MAX)
     }
+}
+
+macro_rules! parts {
+    ($($(#[$about:meta])* $name:ident: 1 / $of:literal;)*) => {
+        impl Budget { $($(#[$about])* pub fn $name(self) -> usize { self.part($of) })* }
+    };
+}
+
+parts! {
+    /// For the pairs that a join finds, which are sorted as they arrive.
+    pairs: 1 / 4;
+    /// For the pairs that are confirmed, which are sorted as they arrive.
+    confirmed: 1 / 8;
+    /// For each sort that turns pairs into verdicts.
+    finalize: 1 / 16;
+    /// For the ids of the batch, which are sorted and listed.
+    ids: 1 / 4;
+    /// For the signatures of the batch, which confirm pairs.
+    signatures: 1 / 4;
+    /// For what is made of documents, which is sorted as it arrives.
+    documents: 1 / 4;
+    /// For what is on its way from object stores to those who read pages.
+    ahead: 1 / 8;
+    /// For the rows of a segment, which are sorted while the documents are read back.
+    rows: 1 / 4;
+    /// For each sort of a clustering.
+    clustering: 1 / 4;
 }
 
 #[cfg(test)]

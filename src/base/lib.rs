@@ -14,6 +14,7 @@
 pub mod error;
 
 pub mod catch_panic;
+pub mod day;
 pub mod parallel;
 pub mod progress;
 pub mod small_file;

@@ -27,7 +27,6 @@ const FILE_BYTES: usize = 64 << 20;
 /// What is kept begins at a multiple of this: a line of the processor's cache.
 const LINE: usize = 64;
 
-/// Keeps copies of bytes in files without names.
 #[derive(Debug)]
 pub struct Keep {
     folder: PathBuf,

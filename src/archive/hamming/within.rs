@@ -38,23 +38,6 @@ pub fn words(width: u32, weight: u32) -> impl Iterator<Item = u128> {
 mod tests {
     use super::*;
 
-    fn found<F: Fingerprint>(fingerprint: F, candidates: &[F], k: u32) -> Vec<(usize, u32)> {
-        let mut hits = Vec::new();
-        within(fingerprint, candidates, k, |at, distance| hits.push((at, distance)));
-        hits
-    }
-
-    #[test]
-    fn a_pair_at_k_is_in_and_one_at_k_plus_1_is_out() {
-        let narrow = [0b0000_u64, 0b0111, 0b1111, u64::MAX];
-        assert_eq!(found(0, &narrow, 3), [(0, 0), (1, 3)]);
-        assert_eq!(found(u64::MAX, &narrow, 0), [(3, 0)]);
-        assert_eq!(found(0, &narrow, 64).len(), 4);
-        let wide = [1_u128, 1 << 127, 1 | 1 << 127];
-        assert_eq!(found(0, &wide, 1), [(0, 1), (1, 1)]);
-        assert_eq!(found(u128::MAX, &wide, 127), [(0, 127), (1, 127), (2, 126)]);
-    }
-
     #[test]
     fn words_are_all_of_their_weight() {
         for (width, weight) in (0..10).flat_map(|width| (0..=10).map(move |it| (width, it))) {

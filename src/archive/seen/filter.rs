@@ -124,16 +124,11 @@ impl Sidecar for FilterPlace {
 }
 
 impl Filter {
-    /// Replaces `rows` by the rows of the segment that may have this hash. Only the segment says
+    /// Makes `rows` the rows of the segment that may have this hash. Only the segment says
     /// whether a row is the page that is sought.
     pub(super) fn find(&self, hash: u64, rows: &mut Vec<u64>) -> Result<()> {
-        match self.fuse.may_have(hash)? {
-            true => self.table.find(hash, rows),
-            false => {
-                rows.clear();
-                Ok(())
-            }
-        }
+        rows.clear();
+        if self.fuse.may_have(hash)? { self.table.find(hash, rows) } else { Ok(()) }
     }
 
     pub(super) fn verify(&self) -> Result<()> {

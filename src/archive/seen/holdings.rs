@@ -7,7 +7,7 @@ use super::by::By;
 use super::filter::{Filter, places};
 use super::keeping::sidecars;
 use crate::error::{Kind, Result};
-use crate::fingerprint::{Stamp, Width};
+use crate::fingerprint::{Fingerprint, Stamp, Width};
 use crate::store::{Access, Dated, Ranked, Segment, Store, Version};
 
 pub struct Holdings {
@@ -15,17 +15,13 @@ pub struct Holdings {
     pub(super) shelves: Vec<Shelf>,
 }
 
-/// A segment with its filters.
 pub(super) struct Shelf {
     pub(super) dated: Dated,
     filters: [Option<Filter>; 2],
     fingerprints: Option<RowFingerprints>,
 }
 
-enum RowFingerprints {
-    W64(Ranked<u64>),
-    W128(Ranked<u128>),
-}
+type RowFingerprints = Box<dyn Fn(u64) -> Result<u128> + Send + Sync>;
 
 impl Holdings {
     pub fn open(store: &Store, version: Version) -> Result<Arc<Holdings>> {
@@ -46,12 +42,6 @@ impl Holdings {
     }
 }
 
-impl std::fmt::Debug for Holdings {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Holdings(version {}, {} segments)", self.version.number(), self.shelves.len())
-    }
-}
-
 impl Shelf {
     /// Opens the filters of a segment that are in `folder`. A damaged one counts as missing.
     pub(super) fn open(dated: Dated, folder: &Path) -> Result<Shelf> {
@@ -64,8 +54,7 @@ impl Shelf {
             };
         }
         let is_asked_for_pages = filters[By::Texts as usize].is_some();
-        let fingerprints =
-            is_asked_for_pages.then(|| RowFingerprints::open(segment)).transpose()?;
+        let fingerprints = is_asked_for_pages.then(|| row_fingerprints(segment)).transpose()?;
         Ok(Shelf { dated, filters, fingerprints })
     }
 
@@ -75,18 +64,20 @@ impl Shelf {
 
     pub(super) fn fingerprint(&self, row: u64) -> Result<u128> {
         match &self.fingerprints {
-            Some(RowFingerprints::W64(ranked)) => ranked.get(row).map(u128::from),
-            Some(RowFingerprints::W128(ranked)) => ranked.get(row),
+            Some(fingerprint) => fingerprint(row),
             None => self.dated.segment().fingerprints().get(row),
         }
     }
 }
 
-impl RowFingerprints {
-    fn open(segment: &Segment) -> Result<RowFingerprints> {
-        Ok(match segment.width() {
-            Width::W64 => RowFingerprints::W64(Ranked::open(segment, Access::OnDisk)?),
-            Width::W128 => RowFingerprints::W128(Ranked::open(segment, Access::OnDisk)?),
-        })
+fn row_fingerprints(segment: &Segment) -> Result<RowFingerprints> {
+    match segment.width() {
+        Width::W64 => ranked::<u64>(segment),
+        Width::W128 => ranked::<u128>(segment),
     }
+}
+
+fn ranked<F: Fingerprint>(segment: &Segment) -> Result<RowFingerprints> {
+    let ranked = Ranked::<F>::open(segment, Access::OnDisk)?;
+    Ok(Box::new(move |row| ranked.get(row).map(F::to_u128)))
 }

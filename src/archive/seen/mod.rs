@@ -12,7 +12,7 @@
 //! the column is read from its beginning to its end then.
 //!
 //! - `by`: what is looked for. `holdings`, `seeker`: a version is opened once ([`Holdings`]), its segments with their filters, and asked
-//!   by any number of threads ([`Seeker`]), with `readers`. `days`: many at once, and without filters.
+//!   by any number of threads ([`Seeker`]), or for many pages at once, with `readers`.
 //! - `filter`: how filters are made. `fuse`, `table`: the two files of each.
 //! - `keeping`: how they come and go with the segments.
 //!
@@ -20,7 +20,6 @@
 //! [`Holdings::open`].
 
 mod by;
-mod days;
 mod filter;
 mod fuse;
 mod holdings;

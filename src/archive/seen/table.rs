@@ -31,7 +31,6 @@ impl Table {
     }
 
     pub(super) fn find(&self, hash: u64, rows: &mut Vec<u64>) -> Result<()> {
-        rows.clear();
         let low = beginning(hash, self.row_bits);
         let mask = hash_mask(self.row_bits);
         let mut cursors = [Cursor::default()];
@@ -60,12 +59,10 @@ pub(super) fn entry(hash: u64, row: u64, rows: u64) -> u64 {
     beginning(hash, row_bits(rows)) | row
 }
 
-/// How many bits of an entry are the number of a row, if there are so many rows.
 fn row_bits(rows: u64) -> u32 {
     u64::BITS - rows.saturating_sub(1).leading_zeros()
 }
 
-/// The bits of an entry that are those of the hash.
 fn hash_mask(row_bits: u32) -> u64 {
     u64::MAX.checked_shl(row_bits).unwrap_or(0)
 }

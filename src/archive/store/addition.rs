@@ -11,7 +11,6 @@ use crate::fingerprint::Stamp;
 use crate::output::{Lock, NewFile, check_free_space, parent_of, remove_if_there, sync_folder};
 
 use super::dated::Dated;
-use super::day::Day;
 use super::digest::Digest;
 use super::digest_files::Listed;
 use super::expiry::expect_unexpired;
@@ -24,6 +23,7 @@ use super::replacements::Replacements;
 use super::row_sets::RowSet;
 use super::segment::Segment;
 use super::version::Version;
+use crate::day::Day;
 
 /// How many bytes of a segment that is elsewhere are read at once.
 const SLAB: u64 = 8 << 20;
@@ -55,9 +55,7 @@ impl NewDay<'_> {
 
 #[derive(Clone, Debug)]
 pub enum Added {
-    /// The segment is part of the store from this version on.
     New(Version),
-    /// The store had it already, in this version.
     Already(Version),
 }
 
@@ -220,11 +218,8 @@ impl Store {
         expect_unexpired(self.path(), current, day)?;
         self.expect_recipe(current, &segment)?;
         if segment.days().is_some() {
-            return Err(Error::new(
-                Kind::BadData,
-                "a segment of several days cannot be added as one day",
-            )
-            .at(segment.path()));
+            let what = "a segment of several days cannot be added as one day";
+            return Err(Error::new(Kind::BadData, what).at(segment.path()));
         }
         Ok(Some(Addition { segment, day, only, replaces, is_own: false }))
     }
@@ -264,16 +259,14 @@ impl Store {
                 |digest: Option<Digest>| digest.map_or("none".to_owned(), |it| it.to_string());
             format!("those of the list {}, with the slack {}", list(replaces), list(slack))
         };
-        Err(Error::new(
-            Kind::Exists,
-            format!("the store has {}, which replaced other pages", entry.day),
-        )
-        .at(self.path())
-        .expected(show(entry.replaces, entry.slack))
-        .found(show(replaces, slack))
-        .help("to replace others, go back to the version before the day and add the day again")
-        .job("store rollback")
-        .setting("before-day"))
+        let what = format!("the store has {}, which replaced other pages", entry.day);
+        Err(Error::new(Kind::Exists, what)
+            .at(self.path())
+            .expected(show(entry.replaces, entry.slack))
+            .found(show(replaces, slack))
+            .help("to replace others, go back to the version before the day and add the day again")
+            .job("store rollback")
+            .setting("before-day"))
     }
 
     fn expect_recipe(&self, current: &Manifest, segment: &Segment) -> Result<()> {

@@ -24,7 +24,6 @@ pub struct FingerprintedDocument {
 }
 
 impl FingerprintedDocument {
-    /// A document of which nothing else is known.
     pub fn new(id: impl Into<String>, fingerprint: Option<u128>) -> FingerprintedDocument {
         FingerprintedDocument {
             id: id.into(),
@@ -56,7 +55,6 @@ impl Record for SegmentRow {
     }
 }
 
-/// A segment that is being built: its documents, each id once.
 pub struct SegmentBuilder {
     path: PathBuf,
     width: Width,

@@ -8,7 +8,6 @@ use crate::error::Result;
 use crate::output::{Lock, check_free_space};
 
 use super::dated::Dated;
-use super::day::Day;
 use super::digest::Digest;
 use super::file_record::FileRecord;
 use super::folder::Store;
@@ -18,8 +17,8 @@ use super::row_sets::RowSets;
 use super::segment::Codec;
 use super::tiers;
 use super::version::Version;
+use crate::day::Day;
 
-/// Segments that are to become one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merger {
     prefix: &'static str,
@@ -42,7 +41,6 @@ impl Store {
         self.merge(&version, &all, codec, &lock, merged).map(Some)
     }
 
-    /// Whether [`Store::compact`] would change anything.
     pub fn would_compact(&self, codec: Codec) -> Result<bool> {
         Ok(!is_compact(&self.at(None)?.dated()?, codec)?)
     }

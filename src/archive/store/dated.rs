@@ -14,11 +14,11 @@
 use std::sync::Arc;
 
 use super::damage::damaged;
-use super::day::Day;
 use super::digest::Digest;
 use super::row_sets::RowSet;
 use super::segment::{Days, Segment};
-use crate::error::{Named, Result};
+use crate::day::Day;
+use crate::error::Result;
 
 #[derive(Clone, Debug)]
 pub struct Dated {
@@ -76,7 +76,12 @@ impl Dated {
     }
 
     pub fn shown(&self) -> Shown {
-        Shown::new(&self.segment, &self.hidden)
+        let days = |expired: Expired| (expired.before, Days::new(self.segment.clone()));
+        Shown {
+            gone: self.hidden.gone.clone(),
+            expired: self.hidden.expired.map(days),
+            segment: self.segment.clone(),
+        }
     }
 
     pub(super) fn empty_ids(&self) -> impl Iterator<Item = Result<String>> {
@@ -141,15 +146,6 @@ impl Hidden {
 }
 
 impl Shown {
-    pub(super) fn new(segment: &Segment, hidden: &Hidden) -> Shown {
-        let days = |expired: Expired| (expired.before, Days::new(segment.clone()));
-        Shown {
-            gone: hidden.gone.clone(),
-            expired: hidden.expired.map(days),
-            segment: segment.clone(),
-        }
-    }
-
     #[inline]
     pub fn get(&mut self, row: u64) -> Result<bool> {
         if self.gone.as_ref().is_some_and(|gone| gone.rows.contains(row)) {
@@ -187,12 +183,5 @@ impl Shown {
             }
         }
         Ok(first.map(|first| (first, count)))
-    }
-}
-
-impl std::fmt::Debug for Shown {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let first = self.expired.as_ref().map(|(first, _)| first);
-        write!(f, "Shown({}, from {first:?})", self.segment.path().named())
     }
 }

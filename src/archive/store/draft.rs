@@ -15,11 +15,11 @@ use crate::error::{Error, Kind, Result};
 use crate::output::Lock;
 
 use super::addition::NewDay;
-use super::day::Day;
 use super::folder::Store;
 use super::going_back::ComingBack;
 use super::manifest::Manifest;
 use super::version::Version;
+use crate::day::Day;
 
 /// Versions that are being prepared. The store is locked until the draft is committed or dropped.
 #[derive(Debug)]

@@ -17,11 +17,11 @@
 use std::num::NonZero;
 use std::path::Path;
 
-use super::day::Day;
 use super::folder::Store;
 use super::manifest::{Entry, Manifest};
 use super::replaced_rows;
 use super::version::Version;
+use crate::day::Day;
 use crate::error::{Error, Kind, Result};
 use crate::output::Lock;
 

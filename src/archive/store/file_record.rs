@@ -8,10 +8,10 @@ use crate::fingerprint::Width;
 
 use super::damage::damaged;
 use super::dated::{Dated, Expired};
-use super::day::Day;
 use super::digest::Digest;
 use super::manifest::{Manifest, SEGMENTS};
 use super::segment::Segment;
+use crate::day::Day;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileRecord {
@@ -114,14 +114,12 @@ impl FileRecord {
             let show = |(rows, empties, bytes)| {
                 format!("{rows} fingerprints, {empties} empty documents, {bytes} bytes")
             };
-            return Err(Error::new(
-                Kind::BadData,
-                "the manifest gives wrong counts for this segment",
-            )
-            .at(segment.path())
-            .expected(show(told))
-            .found(show(found))
-            .help("the manifest is damaged: restore it from a copy of the store"));
+            let what = "the manifest gives wrong counts for this segment";
+            return Err(Error::new(Kind::BadData, what)
+                .at(segment.path())
+                .expected(show(told))
+                .found(show(found))
+                .help("the manifest is damaged: restore it from a copy of the store"));
         }
         let by_days = segment.days().is_some() != self.empties.is_some();
         let found = (Some(segment.width()), Some(segment.stamp()));

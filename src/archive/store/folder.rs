@@ -30,15 +30,16 @@ use std::path::{Path, PathBuf};
 use crate::error::{At, Error, Kind, Named, Result};
 
 use super::damage::damaged;
-use super::day::Day;
 use super::manifest::{MANIFESTS, Manifest, SEGMENTS, manifest_name};
 use super::manifest_file::ManifestReader;
 use super::pointer::{CURRENT, OLDEST, Pointer};
 use super::removals::Removals;
 use super::version::Version;
+use crate::day::Day;
 use crate::output::{Lock, UNFINISHED, entries_in, parent_of, sync_folder};
 
 const LOCK: &str = "LOCK";
+const PRUNED: &str = "this version of the store was pruned";
 
 /// A store of fingerprints: a folder.
 #[derive(Clone, Debug)]
@@ -114,19 +115,15 @@ impl Store {
     /// The version with that number. Of one that was pruned only the days are known, if none of them has been taken back since: its
     /// digest says whether they are right.
     pub fn known(&self, number: u64) -> Result<Version> {
-        match self.is_pruned(number)? {
-            true => Ok(self.at(None)?.pruned_to(number)),
-            false => self.at(Some(number)),
-        }
+        let is_pruned = self.is_pruned(number)?;
+        if is_pruned { Ok(self.at(None)?.pruned_to(number)) } else { self.at(Some(number)) }
     }
 
     /// The same, with the rows that the newest version has still of one that was pruned. What was hidden since then is hidden there:
     /// removed and replaced pages, and days that have expired.
     pub fn left_of(&self, number: u64) -> Result<Version> {
-        match self.is_pruned(number)? {
-            true => self.at(None)?.left_of(number),
-            false => self.at(Some(number)),
-        }
+        let is_pruned = self.is_pruned(number)?;
+        if is_pruned { self.at(None)?.left_of(number) } else { self.at(Some(number)) }
     }
 
     pub(super) fn has_changed(&self) -> Error {
@@ -200,10 +197,9 @@ impl Store {
         if versions.contains(&number) {
             return self.manifest_of(number);
         }
-        Err(match (1..*versions.start()).contains(&number) {
-            true => self.was_pruned(number, &versions),
-            false => self.lacks("the store has no such version", number, &versions),
-        })
+        let was_there = (1..*versions.start()).contains(&number);
+        let what = if was_there { PRUNED } else { "the store has no such version" };
+        Err(self.lacks(what, number, &versions))
     }
 
     pub(super) fn manifest_of(&self, version: u64) -> Result<Manifest> {
@@ -222,14 +218,10 @@ impl Store {
     pub(super) fn manifest_by(&self, by: &mut ManifestReader, version: u64) -> Result<Manifest> {
         match by.read(&self.manifest_path(version), version) {
             Err(error) if error.kind() == Kind::Missing && self.is_pruned(version)? => {
-                Err(self.was_pruned(version, &self.versions()?))
+                Err(self.lacks(PRUNED, version, &self.versions()?))
             }
             read => Ok(read?.0),
         }
-    }
-
-    fn was_pruned(&self, number: u64, versions: &RangeInclusive<u64>) -> Error {
-        self.lacks("this version of the store was pruned", number, versions)
     }
 
     fn lacks(&self, what: &str, number: u64, versions: &RangeInclusive<u64>) -> Error {

@@ -17,9 +17,9 @@
 //! after the one before or not ahead of today; a day behind the first gap does not count. So a clock that is behind the crawl refuses no day
 //! that goes on from yesterday, and no second day of the year 9999 passes because of the first.
 
-use super::day::Day;
 use super::expiry::Retention;
 use super::version::Version;
+use crate::day::Day;
 use crate::error::{Error, Kind, Result};
 
 /// How many days a day may lie after today and after the newest day of the store: time zones and clocks that are wrong by

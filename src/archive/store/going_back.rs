@@ -29,7 +29,6 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::compact::merged_name;
 use super::damage::damaged;
 use super::dated::{Dated, Hidden};
-use super::day::Day;
 use super::file_record::FileRecord;
 use super::folder::Store;
 use super::id_search::find_on_all_cores;
@@ -39,6 +38,7 @@ use super::replacements::Replacements;
 use super::row_sets::{RowSet, RowSets};
 use super::segment::{Codec, Segment};
 use super::version::Version;
+use crate::day::Day;
 use crate::error::Result;
 use crate::output::{Lock, check_free_space};
 

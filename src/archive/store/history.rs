@@ -7,11 +7,11 @@ use std::fmt;
 use crate::error::Result;
 
 use super::compact::merged_name;
-use super::day::Day;
 use super::digest::Digest;
 use super::folder::Store;
 use super::manifest::{COMPACTED, Entry, Manifest, PURGED};
 use super::version::Version;
+use crate::day::Day;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {
@@ -30,9 +30,7 @@ pub enum Change {
     Init,
     Add(Day),
     Compact,
-    /// A segment was rewritten without removed pages.
     Purge,
-    /// The days before this one have expired.
     Expire(Day),
     /// The contents of an earlier version came back: the first version with these contents, unless that
     /// was pruned.
@@ -40,7 +38,6 @@ pub enum Change {
 }
 
 impl Store {
-    /// The history of the store, from the oldest version to the newest.
     pub fn history(&self) -> Result<Vec<Revision>> {
         let mut firsts = HashMap::new();
         let revision = |read: Result<(u64, Manifest)>| {

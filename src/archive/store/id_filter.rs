@@ -6,12 +6,12 @@ use crate::document::IdList;
 use crate::error::{Named, Result};
 use crate::fingerprint::{Fingerprint, Width};
 
-use super::day::Day;
 use super::digest::Digest;
 use super::row_sets::RowSet;
 use super::segment::{
     DetailLookup, IdKind, KeyRange, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter,
 };
+use crate::day::Day;
 
 pub(crate) fn digest_of(only: &IdList) -> Digest {
     Digest::of(&only.keys().iter().flat_map(|key| key.to_le_bytes()).collect::<Vec<u8>>())

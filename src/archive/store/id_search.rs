@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use super::dated::Dated;
-use super::day::Day;
 use super::row_sets::RowSet;
+use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::parallel::{in_parallel, row_parts};
 use crate::progress::{self, Activity};

@@ -19,10 +19,10 @@ use crate::error::Result;
 use crate::fingerprint::Width;
 
 use super::damage::damaged;
-use super::day::Day;
 use super::digest::Digest;
 use super::digest_files::Listed;
 use super::segment::Segment;
+use crate::day::Day;
 
 pub(super) const FORMAT: u32 = 1;
 
@@ -32,7 +32,7 @@ pub(super) const SEGMENTS: &str = "segments";
 pub(super) const COMPACTED: &str = "compacted";
 pub(super) const PURGED: &str = "purged";
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     pub(super) format: u32,
     pub version: u64,
@@ -73,7 +73,6 @@ pub struct Entry {
     /// The digest of the segment it was added as.
     pub digest: Digest,
     pub rows: u64,
-    /// Its documents without a fingerprint.
     pub empties: u64,
     /// The size of the segment it was added as.
     pub bytes: u64,
@@ -99,7 +98,6 @@ pub struct Entry {
 /// A segment that several days share, each row with its day.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Merged {
-    /// Its name in the folder `segments`.
     pub file: String,
     pub digest: Digest,
     pub rows: u64,
@@ -128,17 +126,7 @@ fn is_zero(count: &u64) -> bool {
 
 impl Manifest {
     pub(crate) fn empty() -> Manifest {
-        Manifest {
-            format: FORMAT,
-            version: 1,
-            stamp: None,
-            width: None,
-            entries: Vec::new(),
-            merged: Vec::new(),
-            replaced: None,
-            expired_before: None,
-            base: None,
-        }
+        Manifest { format: FORMAT, version: 1, ..Manifest::default() }
     }
 
     /// The days that are shown. Those before them have expired.

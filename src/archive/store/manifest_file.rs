@@ -22,8 +22,8 @@ use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::damage::damaged;
-use super::day::Day;
 use super::manifest::{Base, Entry, FORMAT, Manifest, Merged, manifest_name};
+use crate::day::Day;
 use crate::error::{Error, Kind, Result};
 use crate::output::{Lock, write_file};
 use crate::small_file;
@@ -62,7 +62,6 @@ impl Manifest {
         Ok(xxh3_64(whole.as_bytes()))
     }
 
-    /// Reads version `version` from `path`. Also returns the checksum of the file.
     pub(crate) fn read(path: &Path, version: u64) -> Result<(Manifest, u64)> {
         ManifestReader::default().read(path, version)
     }

@@ -18,11 +18,11 @@ use crate::fingerprint::{Fingerprint, Width};
 use crate::output::{Fence, UNFINISHED};
 
 use super::dated::{Dated, RowDays, Shown};
-use super::day::Day;
 use super::segment::{
     Codec, DetailLookup, IdKind, Ids, KeyRange, RecordCounts, Row, Scan, Segment, SegmentOptions,
     SegmentWriter,
 };
+use crate::day::Day;
 
 /// The most segments that are merged at once. Each needs about a megabyte.
 const FAN_IN: usize = 128;

@@ -17,7 +17,7 @@
 //! allocated for it. Damage gives an error that names the file and the byte.
 //!
 //! - `segment/`: the file format. `builder`, `id_filter`: segments made from documents, from a list of
-//!   ids. `damage`, `day`, `digest`: small types that all share.
+//!   ids. `damage`, `digest`: small types that all share.
 //! - `removals`, `replaced_rows`: which pages were removed or replaced; `row_sets`: their bytes. `slack`: what a page may lack in one that
 //!   replaces it; `digest_files`: the folder of both lists. `removal_note`: how the journal learns of removals. `replacements`: what a day
 //!   replaces. `expiry`: days that are too old; `future_day`: days that have not come. `id_search`: rows by their ids.
@@ -63,7 +63,6 @@ mod builder;
 mod compact;
 mod damage;
 mod dated;
-mod day;
 mod digest;
 mod digest_files;
 mod draft;
@@ -97,11 +96,11 @@ mod tiers;
 mod verification;
 mod version;
 
+pub use crate::day::{Day, DayRange};
 pub use addition::{Added, Entering, NewDay};
 pub use builder::{FingerprintedDocument, SegmentBuilder};
 pub use compact::Merger;
 pub use dated::{Dated, RowDays, Shown};
-pub use day::{Day, DayRange};
 pub use digest::Digest;
 pub use draft::Draft;
 pub use expiry::{Expiry, Retention};

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{At, Result};
 
-use super::day::Day;
 use super::digest_files::{self, REPLACED};
 use super::folder::Store;
 use super::manifest::{COMPACTED, MANIFESTS, Manifest, PURGED, SEGMENTS, manifest_name};
 use super::pointer::CURRENT;
 use super::removals::Removals;
 use super::version::Version;
+use crate::day::Day;
 use crate::object_storage::bytes_of;
 use crate::output::{Lock, UNFINISHED, files_in};
 

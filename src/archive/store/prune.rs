@@ -25,10 +25,10 @@ use std::sync::atomic::AtomicU64;
 
 use crate::error::Result;
 
-use super::day::Day;
 use super::file_record::FileRecord;
 use super::folder::Store;
 use super::verification::Verification;
+use crate::day::Day;
 
 /// What leaves a store when it keeps only its newest versions.
 #[derive(Debug)]

@@ -68,7 +68,6 @@ struct Certificate {
 }
 
 impl Store {
-    /// What is left to be purged.
     pub fn purge(&self) -> Result<Purge> {
         let removals = Removals::read(self.path())?;
         let versions = self.versions()?;
@@ -117,13 +116,11 @@ impl Store {
         self.remove_all_orphans(&lock)?;
         let removals = Removals::read(self.path())?;
         if let Some(file) = removals.files.keys().next() {
-            return Err(Error::new(
-                Kind::Temporary,
-                "pages were removed while the store was purged",
-            )
-            .at(self.path())
-            .found(format_args!("removed pages in {file}"))
-            .help("try again"));
+            let what = "pages were removed while the store was purged";
+            return Err(Error::new(Kind::Temporary, what)
+                .at(self.path())
+                .found(format_args!("removed pages in {file}"))
+                .help("try again"));
         }
         let certificate = self.certificate(&removals)?;
         let folder = self.path().join(PURGES);

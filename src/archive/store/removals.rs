@@ -28,10 +28,10 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::damage::damaged;
-use super::day::Day;
 use super::digest::Digest;
 use super::pointer::{CURRENT, Pointer};
 use super::row_sets::{RowSetHead, RowSets, read_list, read_sets, write_list, write_sets};
+use crate::day::Day;
 use crate::document::IdSieve;
 use crate::error::{Error, Kind, Result};
 use crate::frames::Magic;

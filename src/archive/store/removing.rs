@@ -17,7 +17,6 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::atomic::AtomicU64;
 
-use super::day::Day;
 use super::file_record::FileRecord;
 use super::folder::Store;
 use super::id_search::find;
@@ -25,6 +24,7 @@ use super::pointer::{CURRENT, Pointer};
 use super::removal_note::RemovalNote;
 use super::removals::Removals;
 use super::row_sets::copy_of;
+use crate::day::Day;
 use crate::document::IdList;
 use crate::error::{Error, Kind, Result};
 use crate::output::Lock;
@@ -40,7 +40,6 @@ pub struct Removal {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
-    /// The different ids that were listed.
     pub listed: u64,
     /// Those of them that a version has, or had until they were removed.
     pub held: u64,
@@ -53,10 +52,6 @@ pub struct Removed {
 impl Store {
     /// Prepares to remove the pages with these ids from all versions, and to keep them out of segments of days up to
     /// `until`: without it, up to the newest day of any version.
-    ///
-    /// # Errors
-    /// A damaged manifest is [`Kind::BadData`]; a day before the newest is [`Kind::Usage`], and so is none for a
-    /// store that has no day.
     pub fn removal(&self, ids: IdList, until: Option<Day>) -> Result<Removal> {
         let versions = self.versions()?;
         let mut files = BTreeMap::new();

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::damage::damaged;
-use super::day::Day;
 use super::digest::Digest;
 use super::manifest::Entry;
 use super::slack::{PageSlack, Slack};
+use crate::day::Day;
 use crate::document::IdSieve;
 use crate::error::Error;
 
@@ -33,7 +33,6 @@ pub(super) struct Replacement {
 }
 
 impl Replacements {
-    /// No pages yet, of the table at `path`.
     pub fn new(path: &Path) -> Replacements {
         let sieve = IdSieve::of([].into_iter());
         Replacements { path: path.to_path_buf(), pages: Vec::new(), sieve, slack: Vec::new() }
@@ -45,12 +44,10 @@ impl Replacements {
         self.pages.push(Replacement { id, day, by, row });
     }
 
-    /// Takes the slack of a page `id`, of `day` or of the batch.
     pub fn push_slack(&mut self, id: &str, day: Option<Day>, slack: u32) {
         self.slack.push(PageSlack::new(id, day, slack));
     }
 
-    /// The same slack, and no page is replaced.
     pub fn replacing_none(self) -> Replacements {
         Replacements { slack: self.slack, ..Replacements::new(&self.path) }
     }
@@ -60,7 +57,6 @@ impl Replacements {
         self.pages.extend(others.pages);
     }
 
-    /// The same pages in order, each once.
     pub fn sorted(mut self) -> Replacements {
         self.pages.sort_unstable();
         self.pages.dedup_by_key(|page| (page.id, page.day));

@@ -16,7 +16,6 @@ use std::collections::{BTreeSet, HashSet};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::dated::Dated;
-use super::day::Day;
 use super::file_record::FileRecord;
 use super::folder::Store;
 use super::id_search::find_on_all_cores;
@@ -26,6 +25,7 @@ use super::replaced_rows;
 use super::replacements::{Replacement, Replacements};
 use super::row_sets::{RowSets, copy_of};
 use super::segment::Segment;
+use crate::day::Day;
 use crate::error::Result;
 use crate::output::Lock;
 
@@ -112,10 +112,9 @@ fn expect_gone(
     let is_gone = last.entry(page.day).is_some_and(|entry| {
         entry.has_expired() || entry.dropped > 0 || removals.has_digest(page.id, page.day)
     });
-    match is_gone {
-        true => Ok(()),
-        false => Err(replacements
-            .wrong(page, "the store does not have the page that is to be replaced")
-            .help("name the list of a join with this store")),
+    if is_gone {
+        return Ok(());
     }
+    let what = "the store does not have the page that is to be replaced";
+    Err(replacements.wrong(page, what).help("name the list of a join with this store"))
 }

@@ -16,8 +16,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::damage::damaged;
-use super::day::Day;
 use super::digest::Digest;
+use crate::day::Day;
 use crate::error::Result;
 use crate::frames::Magic;
 

@@ -31,7 +31,6 @@ const LONGEST: u64 = 1 << 10;
 pub struct Kept {
     pub made: u64,
     pub removed: u64,
-    /// Files that there are now.
     pub files: u64,
     pub bytes: u64,
 }
@@ -105,12 +104,8 @@ impl Sidecars<'_> {
     }
 
     pub fn size(&self) -> Result<(u64, u64)> {
-        let mut size = (0, 0);
-        for path in self.all()? {
-            let bytes = bytes_of(&path).unwrap_or(0);
-            size = (size.0 + 1, size.1 + bytes);
-        }
-        Ok(size)
+        let all = self.all()?;
+        Ok((all.len() as u64, all.iter().map(|path| bytes_of(path).unwrap_or(0)).sum()))
     }
 
     /// Calls `take` with every segment of the newest version, and with each of what belongs beside it.

@@ -19,9 +19,9 @@ use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::damage::damaged;
-use super::day::Day;
 use super::digest::Digest;
 use super::digest_files::Listed;
+use crate::day::Day;
 use crate::error::Result;
 
 const MAGIC: [u8; 12] = *b"DUPSLACK\x01\0\0\0";

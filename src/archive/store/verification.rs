@@ -11,7 +11,6 @@ use crate::error::{Kind, Result};
 
 use super::damage::damaged;
 use super::dated::Dated;
-use super::day::Day;
 use super::digest::Digest;
 use super::digest_files::Listed;
 use super::file_record::FileRecord;
@@ -24,6 +23,7 @@ use super::replaced_rows;
 use super::segment::Segment;
 use super::slack::Slack;
 use super::version::Version;
+use crate::day::Day;
 
 /// Versions of a store to verify. Their manifests were read, their segments not yet.
 #[derive(Debug)]
@@ -45,10 +45,6 @@ struct Claims {
 impl Store {
     /// Prepares to verify the version with that number; without a number all versions, because the store
     /// can be rolled back to each.
-    ///
-    /// # Errors
-    /// A version that never existed is [`Kind::Missing`](crate::Kind::Missing); a damaged manifest is
-    /// [`Kind::BadData`](crate::Kind::BadData).
     pub fn verification(&self, number: Option<u64>) -> Result<Verification> {
         let mut verification = Verification::new(self);
         let numbers = number.map_or_else(|| self.versions(), |number| Ok(number..=number))?;

@@ -14,7 +14,6 @@ use crate::progress::{self, Activity};
 
 use super::damage::damaged;
 use super::dated::{Dated, Hidden};
-use super::day::Day;
 use super::digest::Digest;
 use super::file_record::FileRecord;
 use super::manifest::{Entry, Manifest, Merged};
@@ -25,6 +24,7 @@ use super::row_sets::{RowSet, RowSets, copy_of};
 use super::segment::KeyRange;
 use super::segment::Segment;
 use super::slack::Slack;
+use crate::day::Day;
 
 /// The target size of a chunk in compressed bytes, at least and at most.
 const CHUNK_BYTES: RangeInclusive<u64> = 256 << 10..=64 << 20;
@@ -76,16 +76,10 @@ impl Version {
     }
 
     pub(super) fn hide_replaced(&mut self, replaced: RowSets) -> Result<()> {
-        self.replaced = Arc::new(replaced);
-        self.gone = self.removed_or_replaced()?;
-        Ok(())
-    }
-
-    fn removed_or_replaced(&self) -> Result<RowSets> {
         let mut gone = RowSets::default();
         for record in self.files() {
             let file = &record.file;
-            let rows = match (self.removals.files.get(file), self.replaced.get(file)) {
+            let rows = match (self.removals.files.get(file), replaced.get(file)) {
                 (None, None) => continue,
                 (Some(rows), None) | (None, Some(rows)) => Arc::clone(rows),
                 (Some(removed), Some(replaced)) if removed.rows.is_disjoint(&replaced.rows) => {
@@ -98,7 +92,8 @@ impl Version {
             };
             gone.insert(file.clone(), rows);
         }
-        Ok(gone)
+        (self.replaced, self.gone) = (Arc::new(replaced), gone);
+        Ok(())
     }
 
     /// The version with that number, after it was pruned: its days are those of this version that were added up to then, because
@@ -254,11 +249,6 @@ impl Version {
 
     /// Opens all segments in a fixed order. There may be thousands, so the limit on open files is raised
     /// as far as the system allows.
-    ///
-    /// # Errors
-    /// A file that is not as the manifest says is [`Kind::BadData`]; more files than one process may open
-    /// are [`Kind::Permission`]; a version that was pruned is [`Kind::Missing`], and
-    /// [`Kind::Temporary`] if that happened just now.
     pub fn segments(&self) -> Result<Vec<Segment>> {
         if self.is_pruned {
             return Err(self.pruned(Kind::Missing));
@@ -393,9 +383,6 @@ fn count_of(rows: Option<&Arc<RowSet>>, day: Day) -> u64 {
 /// An example: blocks of 10 bytes that start at 0, 40 and 90 in one segment and at 0 and 60 in another give,
 /// for a target of 25 bytes, a range from 0 to below 60 (the blocks at 0, 0 and 40) and a range from 60 on
 /// (60 and 90).
-///
-/// # Panics
-/// If `F` is not of the segments' width.
 pub fn chunks<F: Fingerprint>(segments: &[Segment], target_bytes: u64) -> Vec<KeyRange<F>> {
     assert!(segments.iter().all(|segment| segment.width() == F::WIDTH), "one width for all");
     let mut cuts: Vec<(u128, u64)> = segments.iter().flat_map(Segment::cuts).collect();

@@ -96,26 +96,23 @@ impl Edit {
             return None;
         }
         let changed = part(page.len(), share);
+        let others = sentences(other);
         match self {
             Edit::Sentence => {
-                let others = sentences(other);
                 for place in index::sample(random, page.len(), changed) {
                     page[place] = others.get(random.random_range(0..others.len().max(1)))?;
                 }
             }
-            Edit::Paragraph => {
-                let start = random.random_range(0..=page.len() - changed);
-                let others = sentences(other);
-                let run = run(&others, changed, random)?.iter().copied();
-                page.splice(start..start + changed, run);
-            }
             Edit::Reordering => reorder(&mut page, changed.max(2), random),
-            Edit::Template => {
-                let start = changed.div_ceil(2);
-                let end = page.len() - changed / 2;
-                let others = sentences(other);
-                let run = run(&others, end - start, random)?.iter().copied();
-                page.splice(start..end, run);
+            Edit::Paragraph | Edit::Template => {
+                let places = if self == Edit::Paragraph {
+                    let start = random.random_range(0..=page.len() - changed);
+                    start..start + changed
+                } else {
+                    changed.div_ceil(2)..page.len() - changed / 2
+                };
+                let run = run(&others, places.len(), random)?.iter().copied();
+                page.splice(places, run);
             }
             _ => page.truncate(page.len() - changed),
         }
@@ -185,10 +182,8 @@ fn typos(text: &str, share: f64, random: &mut ChaCha8Rng) -> Option<String> {
     }
     for at in index::sample(random, letters.len(), part(letters.len(), share)) {
         let letter = &mut characters[letters[at]];
-        let mut draw = || match words::is_han(*letter) {
-            true => random.random_range('\u{4e00}'..='\u{9fa5}'),
-            false => random.random_range('a'..='z'),
-        };
+        let range = if words::is_han(*letter) { '\u{4e00}'..='\u{9fa5}' } else { 'a'..='z' };
+        let mut draw = || random.random_range(range.clone());
         let mut drawn = draw();
         while drawn == *letter {
             drawn = draw();

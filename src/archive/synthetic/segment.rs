@@ -51,20 +51,17 @@ pub fn plant<F: Fingerprint>(
     seed: u64,
 ) -> Result<Vec<Planted<F>>> {
     if count > segment.rows() {
-        return Err(Error::new(
-            Kind::Usage,
-            "the segment has fewer rows than fingerprints to plant",
-        )
-        .at(segment.path())
-        .expected(format_args!("at most {}", segment.rows()))
-        .found(count));
+        let what = "the segment has fewer rows than fingerprints to plant";
+        return Err(Error::new(Kind::Usage, what)
+            .at(segment.path())
+            .expected(format_args!("at most {}", segment.rows()))
+            .found(count));
     }
     if distance > F::BITS {
         return Err(Error::new(Kind::Usage, "the distance is larger than the width")
             .expected(format_args!("at most {}", F::BITS))
             .found(distance));
     }
-    let refuse = |what: &str| Err(Error::new(Kind::Usage, what).at(segment.path()));
     let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x706c_616e_7465_6421);
     let mut rows = sample(&mut random, segment.rows() as usize, count as usize).into_vec();
     rows.sort_unstable();
@@ -76,7 +73,8 @@ pub fn plant<F: Fingerprint>(
         let original = F::from_u128(fingerprints.get(row as u64)?);
         let mut near = (0..ATTEMPTS).map(|_| flip(original, distance, &mut random));
         let Some(fingerprint) = near.find(|&fingerprint| taken.insert(fingerprint)) else {
-            return refuse("no distinct near-duplicates of its fingerprints were found");
+            let what = "no distinct near-duplicates of its fingerprints were found";
+            return Err(Error::new(Kind::Usage, what).at(segment.path()));
         };
         all.push(Planted { fingerprint, near: ids.get(row as u64)?.to_owned() });
     }

@@ -70,10 +70,7 @@ impl Mount {
         let (draft, known, slot, known_as) = (None, States::new(), None, None);
         let mount =
             Mount { address, place, tree, before, draft, known, single, slot, home, known_as };
-        match mount.is_noted()? {
-            true => Ok(mount),
-            false => Err(was_faster(&mount.address)),
-        }
+        if mount.is_noted()? { Ok(mount) } else { Err(was_faster(&mount.address)) }
     }
 
     pub(super) fn place_of(&self, wanted: &str) -> Option<PathBuf> {
@@ -125,12 +122,9 @@ impl Mount {
         if is_locked && FileId::at(home) == self.home && self.is_noted() == Ok(true) {
             return Ok(());
         }
-        Err(Error::new(
-            Kind::Temporary,
-            "the copy in the cache was deleted or replaced meanwhile, so nothing is written",
-        )
-        .at(home)
-        .help("try again, and leave the cache alone until it has ended"))
+        let what = "the copy in the cache was deleted or replaced meanwhile, so nothing is written";
+        let error = Error::new(Kind::Temporary, what).at(home);
+        Err(error.help("try again, and leave the cache alone until it has ended"))
     }
 
     fn begin(&mut self) -> Result<()> {

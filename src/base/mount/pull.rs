@@ -31,10 +31,7 @@ pub(super) fn pull(objects: &Objects, head: &Head, folder: &Path) -> Result<()> 
     let pulled = in_parallel(AT_ONCE, &listed, |(name, held)| {
         let path = folder.join(name);
         fs::create_dir_all(parent_of(&path)).at(parent_of(&path))?;
-        match is_read_in_place(name) {
-            true => write_note(held, &path),
-            false => fetch(objects, held, &path),
-        }
+        if is_read_in_place(name) { write_note(held, &path) } else { fetch(objects, held, &path) }
     });
     pulled.into_iter().collect()
 }

@@ -172,10 +172,8 @@ fn upload(tree: &Tree, folder: &Path, head: &Head) -> Result<()> {
         head.files.iter().filter(|(_, held)| held.object.starts_with(&attempt)).collect();
     let sent = in_parallel(AT_ONCE, &new, |(name, held)| {
         let path = folder.join(name);
-        match format!("{:032x}", tree.objects.upload(&held.object, &path)?) == held.digest {
-            true => Ok(()),
-            false => Err(changed(&path)),
-        }
+        let sent = format!("{:032x}", tree.objects.upload(&held.object, &path)?);
+        if sent == held.digest { Ok(()) } else { Err(changed(&path)) }
     });
     sent.into_iter().collect()
 }

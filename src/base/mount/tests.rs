@@ -57,16 +57,6 @@ fn names(tree: &Tree) -> Vec<String> {
 }
 
 #[test]
-fn a_tree_is_read_as_it_was_written() {
-    let tree = tree(&in_memory());
-    let files = [("a.txt", "one"), ("b/c.txt", ""), ("dedup/_SUCCESS", "")];
-    let written = write(&tree, None, &folder(&files)).unwrap().unwrap();
-    let files = files.map(|(name, contents)| (name.to_owned(), contents.to_owned()));
-    assert_eq!(read(&tree), files);
-    assert_eq!(tree.listed().unwrap().unwrap().head, written.head);
-}
-
-#[test]
 fn nothing_is_written_if_nothing_has_changed() {
     let tree = tree(&in_memory());
     assert!(write(&tree, None, &folder(&[])).unwrap().is_none());
@@ -253,15 +243,7 @@ fn object(store: &Arc<dyn ObjectStore>, suffix: &str) -> Option<String> {
 fn of_two_writers_of_one_file_one_wins() {
     let store = in_memory();
     let (_cache, [mut one, mut other]) = mounts(&store);
-    fs::write(&one.place, "one").unwrap();
-    fs::write(beside(&one.place, QUARANTINE), "bad").unwrap();
-    fs::write(&other.place, "other").unwrap();
-    one.publish().unwrap();
-    assert_eq!(other.publish().unwrap_err().kind(), Kind::Temporary);
-    assert_eq!(object(&store, "").unwrap(), "one");
-    // Another list is not put over that of the winner either.
-    let (_cache, [mut one, mut other]) = mounts(&store);
-    for (mount, text) in [(&one, "third"), (&other, "fourth")] {
+    for (mount, text) in [(&one, "one"), (&other, "other")] {
         fs::write(&mount.place, text).unwrap();
         fs::write(beside(&mount.place, QUARANTINE), text).unwrap();
     }
@@ -269,7 +251,7 @@ fn of_two_writers_of_one_file_one_wins() {
     assert_eq!(other.publish().unwrap_err().kind(), Kind::Temporary);
     assert_eq!(
         [object(&store, ""), object(&store, QUARANTINE)],
-        [Some("third".into()), Some("third".into())]
+        [Some("one".into()), Some("one".into())]
     );
 }
 
@@ -311,19 +293,6 @@ fn a_list_is_deleted_for_a_file_only_by_who_has_put_the_file() {
     one.publish().unwrap();
     same.publish().unwrap();
     assert_eq!(object(&store, QUARANTINE).unwrap(), "theirs");
-}
-
-#[test]
-fn a_file_whose_answer_was_lost_is_known_by_its_bytes() {
-    let store = in_memory();
-    let (_cache, [mut one, mut other]) = mounts(&store);
-    fs::write(&one.place, "the same").unwrap();
-    fs::write(&other.place, "the same").unwrap();
-    one.publish().unwrap();
-    other.publish().unwrap();
-    fs::write(&other.place, "new").unwrap();
-    other.publish().unwrap();
-    assert_eq!(object(&store, "").unwrap(), "new");
 }
 
 #[test]

@@ -131,12 +131,8 @@ pub(super) fn nearest(address: &Address) -> Result<(Address, Tree, Option<Listed
 }
 
 pub(super) fn was_faster(address: &Address) -> Error {
-    Error::new(
-        Kind::Temporary,
-        "another run has written here in the meantime, so this one must not",
-    )
-    .at(address.to_string())
-    .help("try again")
+    let what = "another run has written here in the meantime, so this one must not";
+    Error::new(Kind::Temporary, what).at(address.to_string()).help("try again")
 }
 
 fn is_attempts(name: &str) -> bool {

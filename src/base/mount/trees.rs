@@ -23,14 +23,13 @@ pub fn trees_with(file: &str, address: &Address) -> Result<Vec<Address>> {
     {
         found.extend(has_file?.then(|| address.clone()));
     }
-    match found.is_empty() {
-        false => Ok(found),
-        true => Err(Error::new(Kind::Missing, "there is no finished output here")
-            .at(address.to_string())
-            .expected(
-                "an output, a folder of outputs, or a pattern such as s3://BUCKET/out/2026-11-*",
-            )),
+    if !found.is_empty() {
+        return Ok(found);
     }
+    let error = Error::new(Kind::Missing, "there is no finished output here");
+    Err(error
+        .at(address.to_string())
+        .expected("an output, a folder of outputs, or a pattern such as s3://BUCKET/out/2026-11-*"))
 }
 
 /// What a pattern names, whether it is there or not. A folder stands for all that is in it.

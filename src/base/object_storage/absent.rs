@@ -9,6 +9,13 @@ use super::address::Address;
 use super::remote::Remote;
 use crate::error::Result;
 
+/// Methods of a type that has no value, so that nobody calls them.
+macro_rules! never_called {
+    ($($(#[$condition:meta])? $visible:vis fn $name:ident($($type:ty),*) -> $given:ty;)*) => {
+        $($(#[$condition])? $visible fn $name(&self, $(_: $type),*) -> $given { match self.0 {} })*
+    };
+}
+
 pub struct Objects(Infallible);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,55 +26,24 @@ impl Objects {
         Err(address.needs_feature())
     }
 
-    pub(crate) fn written_once(&self, _: &str, _: u64) -> Result<ObjectFile> {
-        match self.0 {}
-    }
-
-    pub fn one(&self) -> Result<Option<ObjectFile>> {
-        match self.0 {}
-    }
-
-    pub fn below(&self, _: &str) -> Objects {
-        match self.0 {}
-    }
-
-    pub fn folders(&self) -> Result<Vec<String>> {
-        match self.0 {}
-    }
-
-    pub fn all(&self) -> Result<Vec<(String, ObjectFile)>> {
-        match self.0 {}
+    never_called! {
+        pub(crate) fn written_once(&str, u64) -> Result<ObjectFile>;
+        pub fn one() -> Result<Option<ObjectFile>>;
+        pub fn below(&str) -> Objects;
+        pub fn folders() -> Result<Vec<String>>;
+        pub fn all() -> Result<Vec<(String, ObjectFile)>>;
     }
 }
 
 impl ObjectFile {
-    pub fn address(&self) -> &Address {
-        match self.0 {}
-    }
-
-    pub fn bytes(&self) -> u64 {
-        match self.0 {}
-    }
-
-    #[cfg(feature = "parquet")]
-    pub fn range(&self, _: Range<u64>) -> Result<bytes::Bytes> {
-        match self.0 {}
-    }
-
-    pub fn reader(&self) -> io::Empty {
-        match self.0 {}
-    }
-
-    pub fn glance(&self) -> Result<io::Empty> {
-        match self.0 {}
-    }
-
-    pub fn sign(&self) -> Option<String> {
-        match self.0 {}
-    }
-
-    pub fn check_unchanged(&self) -> Result<()> {
-        match self.0 {}
+    never_called! {
+        pub fn address() -> &Address;
+        pub fn bytes() -> u64;
+        #[cfg(feature = "parquet")] pub fn range(Range<u64>) -> Result<bytes::Bytes>;
+        pub fn reader() -> io::Empty;
+        pub fn glance() -> Result<io::Empty>;
+        pub fn sign() -> Option<String>;
+        pub fn check_unchanged() -> Result<()>;
     }
 }
 
@@ -87,11 +63,8 @@ impl ReadAhead {
 }
 
 impl Remote for ObjectFile {
-    fn bytes(&self) -> u64 {
-        match self.0 {}
-    }
-
-    fn read_exact_at(&self, _: &mut [u8], _: u64) -> Result<()> {
-        match self.0 {}
+    never_called! {
+        fn bytes() -> u64;
+        fn read_exact_at(&mut [u8], u64) -> Result<()>;
     }
 }

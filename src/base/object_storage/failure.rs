@@ -115,39 +115,39 @@ mod tests {
     #[test]
     fn what_will_fail_again_is_not_retryable() {
         let path = || "k".to_owned();
-        for (cause, kind) in [
-            (Cause::NotFound { path: path(), source: "404".into() }, Kind::Missing),
-            (Cause::PermissionDenied { path: path(), source: "403".into() }, Kind::Permission),
-            (Cause::Unauthenticated { path: path(), source: "401".into() }, Kind::Permission),
-            (Cause::Precondition { path: path(), source: "412".into() }, Kind::Temporary),
-            (Cause::Generic { store: "S3", source: "503".into() }, Kind::Io),
+        let missing = |said: &'static str| Cause::NotFound { path: path(), source: said.into() };
+        let generic = |said: &'static str| Cause::Generic { store: "S3", source: said.into() };
+        let without_bucket = "PUT failed: 404 Not Found: <Code>NoSuchBucket</Code>";
+        let denied = "the object store does not allow this";
+        for (cause, kind, what) in [
+            (missing("404"), Kind::Missing, "there is no such object"),
+            (missing(without_bucket), Kind::Missing, "there is no such bucket"),
+            (generic("<Code>NoSuchBucket</Code>"), Kind::Missing, "there is no such bucket"),
+            (generic("list request: 404 Not Found"), Kind::Missing, "there is no such bucket"),
             (
-                Cause::Generic { store: "S3", source: "<Code>NoSuchBucket</Code>".into() },
-                Kind::Missing,
-            ),
-            (
-                Cause::Generic { store: "S3", source: "list request: 404 Not Found".into() },
-                Kind::Missing,
-            ),
-            (Cause::Generic { store: "S3", source: "400 Bad Request".into() }, Kind::Permission),
-            (
-                Cause::Generic { store: "S3", source: "PUT http://169.254.169.254/latest".into() },
+                Cause::PermissionDenied { path: path(), source: "403".into() },
                 Kind::Permission,
+                denied,
             ),
+            (
+                Cause::Unauthenticated { path: path(), source: "401".into() },
+                Kind::Permission,
+                denied,
+            ),
+            (generic("400 Bad Request"), Kind::Permission, denied),
+            (generic("PUT http://169.254.169.254/latest"), Kind::Permission, "no credentials"),
+            (
+                Cause::Precondition { path: path(), source: "412".into() },
+                Kind::Temporary,
+                "changed",
+            ),
+            (generic("503"), Kind::Io, "cannot be reached"),
         ] {
             let error = of(&cause);
             assert_eq!(error.kind(), kind, "{error}");
-            assert!(error.to_string().starts_with("s3://b/k: "), "{error}");
+            let shown = error.to_string();
+            assert!(shown.starts_with("s3://b/k: ") && shown.contains(what), "{error}");
         }
-    }
-
-    #[test]
-    fn a_bucket_that_is_missing_is_no_missing_object() {
-        let source = || "PUT failed: 404 Not Found: <Code>NoSuchBucket</Code>".into();
-        let error = of(&Cause::NotFound { path: "k".to_owned(), source: source() }).to_string();
-        assert!(error.contains("there is no such bucket"), "{error}");
-        let error = of(&Cause::NotFound { path: "k".to_owned(), source: "404".into() }).to_string();
-        assert!(error.contains("there is no such object"), "{error}");
     }
 
     #[test]

@@ -56,10 +56,10 @@ impl ReadAhead {
     /// Reads `file`, the object of this number. What was not read of objects before it is dropped; an object that is not next is read
     /// alone.
     pub fn open(&self, number: u32, file: &ObjectFile) -> ObjectReader {
-        match self.0.borrow_mut().pass(number) {
-            true => ObjectReader { ahead: self.clone(), number, here: Bytes::new() },
-            false => file.reader(),
+        if !self.0.borrow_mut().pass(number) {
+            return file.reader();
         }
+        ObjectReader { ahead: self.clone(), number, here: Bytes::new() }
     }
 }
 

@@ -215,14 +215,12 @@ impl Fence {
             return Ok(());
         }
         let found = found.map_or("no owner".to_owned(), |owner| owner.to_string());
-        Err(Error::new(
-            Kind::Temporary,
-            "another run has taken over the lock, so this run must not commit",
-        )
-        .at(&self.path)
-        .expected(&self.owner)
-        .found(found)
-        .help("check whether that run made the output; if not, try again"))
+        let what = "another run has taken over the lock, so this run must not commit";
+        Err(Error::new(Kind::Temporary, what)
+            .at(&self.path)
+            .expected(&self.owner)
+            .found(found)
+            .help("check whether that run made the output; if not, try again"))
     }
 }
 
@@ -244,10 +242,8 @@ impl Owner {
             Err(none) if none.kind() == io::ErrorKind::NotFound => return Ok(None),
             file => file.and_then(|file| file.take(OWNER_BYTES).read_to_end(&mut line)).at(path)?,
         };
-        Ok(line
-            .split(|&byte| byte == b'\n')
-            .next()
-            .and_then(|line| serde_json::from_slice(line).ok()))
+        let first = line.split(|&byte| byte == b'\n').next();
+        Ok(first.and_then(|line| serde_json::from_slice(line).ok()))
     }
 
     fn write(&self, file: &File) -> io::Result<()> {

@@ -5,7 +5,7 @@
 //!   before it commits ([`Fence`]).
 //! - `new_file`, `staging`: one file, one folder. `output_file`: files that are hashed
 //!   as they are written. `packed_file`: lines, compressed as the name says. `copy`: a file copied.
-//! - `paths`, `disk`: names beside an output, durable renames, free space. `direct`: reads and writes
+//! - `paths`: names beside an output, durable renames, free space. `direct`: reads and writes
 //!   past the cache of the system.
 //!
 //! Imports `error`, `progress` and `parallel` only. Start with [`Staging`].
@@ -27,7 +27,6 @@
 
 mod copy;
 mod direct;
-mod disk;
 mod lock;
 mod new_file;
 mod output_file;
@@ -36,13 +35,12 @@ mod paths;
 mod staging;
 
 pub use direct::{PAGE, forget, is_cached, margin, open_direct, will_need};
-pub use disk::{check_free_space, remove_if_there, sync_folder};
 pub use lock::{Fence, Lock, Locks};
 pub use new_file::{NewFile, UNFINISHED, write_file};
 pub use output_file::{ListFile, Listed, OutputFile, QUARANTINE, REPEATED, Sum, copy_hashed};
 pub use packed_file::{PackedFile, PackedUnit, Packing, STDOUT};
 pub use paths::{
-    FileId, beside, entries_in, files_in, foreign, has_magic, is_same_file, parent_of, resolved,
-    resume_folder,
+    FileId, beside, check_free_space, entries_in, files_in, foreign, has_magic, is_same_file,
+    parent_of, remove_if_there, resolved, resume_folder, sync_folder,
 };
 pub use staging::{SUCCESS, Staging, publish_folder, remove_leftovers};

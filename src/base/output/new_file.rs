@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use super::copy::copy;
-use super::disk::sync_folder;
 use super::lock::{Fence, Lock};
-use super::paths::{RANDOM, leftovers, parent_of};
+use super::paths::{RANDOM, leftovers, parent_of, sync_folder};
 use crate::error::{At, Error, Result};
 use crate::progress::{self, Activity};
 
@@ -125,20 +124,6 @@ pub fn write_file(path: &Path, bytes: &[u8], lock: &Lock) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_file_is_absent_until_it_is_published() -> Result<()> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("whole");
-        let mut file = NewFile::beside(&path)?;
-        file.write_all(b"all of it").at(&path)?;
-        assert!(!path.exists());
-        file.publish()?;
-        assert_eq!(std::fs::read(&path).unwrap(), b"all of it");
-        drop(NewFile::beside(&path)?);
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-        Ok(())
-    }
 
     #[test]
     fn what_died_is_removed_and_nothing_of_others() -> Result<()> {

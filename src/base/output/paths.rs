@@ -1,4 +1,5 @@
-//! Names around an output: the folder it is in, hidden names beside it, where links lead.
+//! Names around an output: the folder it is in, hidden names beside it, where links lead. And what the disk under it must do: keep
+//! names after a power failure, and have room.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry, File, Metadata};
@@ -102,13 +103,9 @@ pub(super) fn sibling(target: &Path, suffix: &str) -> PathBuf {
 }
 
 pub fn foreign(path: &Path, expected: &str) -> Error {
-    Error::new(
-        Kind::Exists,
-        "something else is here already, and dupsieve replaces only its own outputs",
-    )
-    .at(path)
-    .expected(expected)
-    .help("choose another output, or move this away")
+    let what = "something else is here already, and dupsieve replaces only its own outputs";
+    let error = Error::new(Kind::Exists, what).at(path).expected(expected);
+    error.help("choose another output, or move this away")
 }
 
 /// The path `output` with `suffix` appended to its name. A slash at the end is ignored, so that the
@@ -117,4 +114,32 @@ pub fn beside(output: &Path, suffix: &str) -> PathBuf {
     let mut name = output.components().as_path().as_os_str().to_owned();
     name.push(suffix);
     name.into()
+}
+
+/// Writes the names in a folder to the disk, so that a rename survives a power failure.
+pub fn sync_folder(folder: &Path) -> Result<()> {
+    File::open(folder).at(folder)?.sync_all().at(folder)
+}
+
+pub fn remove_if_there(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(gone) if gone.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed.at(path),
+    }
+}
+
+/// Fails if the disk of `folder` has no space for about `needed` bytes more. The folder need not
+/// exist yet. Other programs may fill the disk before the bytes are written; that write then fails.
+pub fn check_free_space(folder: &Path, needed: u64) -> Result<()> {
+    let folder = folder.ancestors().find(|above| above.exists()).unwrap_or(Path::new("."));
+    let disk = rustix::fs::statvfs(folder).map_err(|cause| Error::io(folder, &cause.into()))?;
+    let free = u128::from(disk.f_bavail) * u128::from(disk.f_frsize);
+    if u128::from(needed) <= free {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Io, "the disk has too little free space")
+        .at(folder)
+        .expected(format_args!("about {needed} bytes"))
+        .found(format_args!("{free} bytes"))
+        .help("free some space and try again"))
 }

@@ -19,10 +19,9 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 use tempfile::TempDir;
 
-use super::disk::sync_folder;
 use super::lock::{Fence, Lock};
 use super::output_file::OutputFile;
-use super::paths::{RANDOM, leftovers, parent_of, resume_folder, sibling};
+use super::paths::{RANDOM, leftovers, parent_of, resume_folder, sibling, sync_folder};
 use crate::error::{At, Error, Result};
 use crate::parallel::in_parallel;
 

@@ -15,9 +15,9 @@
 //!
 //! - `format`: the formats, by name. `column`: the columns of a table.
 //! - `writer`: rows to a stream, or to a file of an output. `reader`: any format read back.
-//! - `lines`: the lines of a list or a TSV. `json_lines`, `parquet`: the other two formats. `days`: days as numbers.
+//! - `lines`: the lines of a list or a TSV. `json_lines`, `parquet`: the other two formats.
 //!
-//! Imports `output` and what stands before it. Start with [`ResultWriter`].
+//! Imports `day`, `output` and what stands before it. Start with [`ResultWriter`].
 //!
 //! ```
 //! use dupsieve_base::results::{ResultColumn, ResultFormat, ResultWriter, Values};
@@ -31,8 +31,6 @@
 //! ```
 
 mod column;
-#[cfg(feature = "parquet")]
-mod days;
 mod format;
 mod json_lines;
 mod lines;

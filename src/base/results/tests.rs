@@ -121,19 +121,6 @@ fn a_text_of_another_column_is_refused() {
 }
 
 #[test]
-fn an_output_has_a_table_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let missing = ResultReader::of(folder.path(), "matches").err().unwrap();
-    assert_eq!(missing.kind(), Kind::Missing);
-    for name in ["matches.tsv", "matches.jsonl"] {
-        fs::write(folder.path().join(name), "").unwrap();
-    }
-    let error = ResultReader::of(folder.path(), "matches").err().unwrap();
-    assert_eq!(error.kind(), Kind::BadData);
-    assert!(error.to_string().contains("matches.jsonl"), "{error}");
-}
-
-#[test]
 fn damage_gives_an_error_or_rows() {
     let folder = tempfile::tempdir().unwrap();
     let rows: Vec<String> = (0..30)

@@ -92,7 +92,6 @@ impl<W: Write + Send> ResultWriter<W> {
     }
 }
 
-/// A table in a file of an output.
 pub struct ResultFile {
     name: String,
     writer: ResultWriter<OutputFile>,
@@ -111,7 +110,6 @@ impl ResultFile {
         Ok(ResultFile { name, writer })
     }
 
-    /// Writes rows: lines with their ends, each the texts of its columns with tabs between them.
     pub fn rows(&mut self, lines: &str) -> Result<()> {
         self.writer.rows(lines)
     }

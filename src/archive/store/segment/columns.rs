@@ -111,7 +111,6 @@ pub(crate) struct SpooledColumn {
     rows: u64,
     /// The rows of the last block.
     block: Vec<u8>,
-    /// None where blocks are not compressed.
     packer: Option<Packer>,
     packed: Vec<u8>,
 }

@@ -4,14 +4,12 @@ use crate::error::Result;
 
 use super::columns::SpooledColumn;
 use super::directory::Column;
-use super::integer::Integer;
-use super::lookup::Integers;
+use super::lookup::{Integer, Integers};
 use super::open::Segment;
 use super::row_bytes::{RowBytes, TextDigests};
 
 pub(super) trait DetailType: Sized {
     type Lookup;
-    /// The value of a row of which nothing is known.
     const NONE: Self;
 
     fn lookup(segment: &Segment, column: Column) -> Option<Self::Lookup>;

@@ -22,37 +22,26 @@ use super::open::Segment;
 /// The columns of a segment, and the recipe of its fingerprints.
 #[derive(Clone, Debug, Default)]
 pub struct SegmentOptions {
-    /// The kind of ids of its rows.
     pub ids: IdKind,
-    /// The codec of its fingerprints.
     pub codec: Codec,
-    /// Whether it has the lengths of the texts.
     pub lengths: bool,
     /// Whether it has times, or other keys of a keep order.
     pub times: bool,
     /// The field that these keys are of, if they are not times.
     pub order: Option<String>,
-    /// Whether it has the class of each row.
     pub classes: bool,
     /// Whether it has the day of each row, as a segment of several days must.
     pub days: bool,
     /// The bytes of the signature of each row; 0 for no signatures, and [`AS_NEEDED`](crate::fingerprint::check::AS_NEEDED) where they differ.
     pub check_bytes: usize,
-    /// Whether it has the anchors of the texts.
     pub anchors: bool,
     /// The bytes of the band keys of each row; 0 for none.
     pub band_bytes: usize,
-    /// Whether it has the digests of the texts.
     pub digests: bool,
-    /// Whether it has the words of the texts.
     pub words: bool,
-    /// Whether it has the anchors of passages.
     pub passage_anchors: bool,
-    /// Whether it has the keys of the pages.
     pub keys: bool,
-    /// Whether it has what records declare of their pages.
     pub declared: bool,
-    /// The stamp of the recipe.
     pub stamp: String,
 }
 
@@ -126,12 +115,10 @@ macro_rules! details {
         }
 
         impl DetailLookup {
-            /// Looks up all details that the segment has.
             pub fn new(segment: &Segment) -> DetailLookup {
                 DetailLookup::some(segment, |_| true)
             }
 
-            /// Looks up the details of the columns that are wanted.
             pub fn some(segment: &Segment, wanted: impl Fn(Column) -> bool) -> DetailLookup {
                 DetailLookup {
                     $($name: match wanted(Column::$Column) {
@@ -156,7 +143,6 @@ details! {
     length: u64 = Lengths if lengths;
     /// Its time in seconds since 1970, or its key in another order, if known (`i64::MIN` also means unknown).
     time: Option<i64> = Times if times;
-    /// Its class.
     class: Class = Classes if classes;
     /// Its signature; empty if none is kept.
     check: Vec<u8> = Checks if check_bytes;

@@ -213,13 +213,11 @@ impl IdKind {
     }
 }
 
-/// What the directory says of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnHead {
     pub column: Column,
     pub coding: Coding,
     pub rows: u64,
-    /// The bytes of its blocks.
     pub bytes: u64,
     /// The XXH3-128 of the entries of its blocks.
     pub entries: u128,

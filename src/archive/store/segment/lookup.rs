@@ -7,14 +7,13 @@ use std::marker::PhantomData;
 use std::mem;
 use std::ops::Range;
 
+use crate::day::Day;
 use crate::error::Result;
 use crate::fingerprint::{Class, Fingerprint, Width};
 use crate::store::damage::damaged;
-use crate::store::day::Day;
 
 use super::block::BLOCK_ROWS;
 use super::directory::{Coding, Column, IdKind};
-use super::integer::Integer;
 use super::open::Segment;
 use super::packed::{INTEGER_ROWS, TEXT_ROWS, Unpacker, lines, read_planes};
 
@@ -139,6 +138,54 @@ impl<T: Integer> Integers<T> {
     }
 }
 
+/// A type whose values are integers in a segment.
+pub trait Integer: Sized {
+    /// The value of a row of which nothing is known.
+    const NONE: Self;
+
+    fn number(&self) -> u64;
+
+    fn of(number: u64) -> Result<Self>;
+}
+
+impl Integer for u64 {
+    const NONE: u64 = 0;
+
+    fn number(&self) -> u64 {
+        *self
+    }
+
+    fn of(number: u64) -> Result<u64> {
+        Ok(number)
+    }
+}
+
+/// `i64::MIN` also means unknown.
+impl Integer for Option<i64> {
+    const NONE: Option<i64> = None;
+
+    fn number(&self) -> u64 {
+        self.unwrap_or(i64::MIN).cast_unsigned()
+    }
+
+    fn of(number: u64) -> Result<Option<i64>> {
+        Ok(Some(number.cast_signed()).filter(|&known| known != i64::MIN))
+    }
+}
+
+impl Integer for Class {
+    const NONE: Class = Class::Full;
+
+    fn number(&self) -> u64 {
+        *self as u64
+    }
+
+    fn of(number: u64) -> Result<Class> {
+        let class = [Class::Full, Class::Short].into_iter().find(|it| *it as u64 == number);
+        class.ok_or_else(|| damaged("the class of a row is unknown").found(number))
+    }
+}
+
 pub struct Days(Integers<u64>);
 
 impl Days {
@@ -155,7 +202,6 @@ impl Days {
     }
 }
 
-/// The ids of documents without a fingerprint, in ascending order.
 pub struct EmptyIds {
     segment: Segment,
     text: Text,
@@ -303,4 +349,45 @@ fn decode_wide<F: Fingerprint>(
 pub(crate) fn place(row: u64, block_rows: usize) -> (usize, usize) {
     let block_rows = block_rows as u64;
     ((row / block_rows) as usize, (row % block_rows) as usize)
+}
+
+/// Blocks that will be looked up soon: the last block of each column of a segment that was announced. Rows are announced in
+/// their order.
+///
+/// A request of an object store takes tens of milliseconds, however few bytes are asked for. Who looks up rows in their order
+/// knows the next rows beforehand, and announces them here: the answers are on their way while others are looked up. A file on
+/// a disk answers at once, so nothing is announced.
+#[derive(Debug, Default)]
+pub struct Expected(Vec<(Column, usize)>);
+
+impl Expected {
+    /// Announces the blocks of `columns` that have `row`. A column that the segment lacks has none. What fails here is asked for once more
+    /// when it is looked up.
+    pub fn announce(&mut self, segment: &Segment, columns: &[Column], row: u64) {
+        let Some(remote) = segment.remote() else { return };
+        for &column in columns {
+            let column = match (column, segment.id_kind()) {
+                (Column::Ids, IdKind::None) => Column::Fingerprints,
+                _ => column,
+            };
+            let Some(placed) = segment.column(column) else { continue };
+            let (index, _) = place(row, placed.head.coding.block_rows() as usize);
+            if self.is_new(column, index)
+                && let Ok(blocks) = segment.blocks(column)
+            {
+                remote.expect(blocks.all[index].range());
+            }
+        }
+    }
+
+    /// Whether a block was not the last one of its column. It is from now on.
+    fn is_new(&mut self, column: Column, index: usize) -> bool {
+        match self.0.iter_mut().find(|(of, _)| *of == column) {
+            Some((_, last)) => std::mem::replace(last, index) != index,
+            None => {
+                self.0.push((column, index));
+                true
+            }
+        }
+    }
 }

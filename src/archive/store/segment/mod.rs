@@ -5,7 +5,7 @@
 //! ```
 //!
 //! - `details` is the list of what it may have of a row beside fingerprint, id and day ([`Details`]), and so of its columns;
-//!   `detail` and `integer` are the types of these.
+//!   `detail` has the types of these.
 //! - `writer` writes it ([`SegmentWriter`]); `columns` and `row_bytes` collect rows into blocks.
 //! - `open` opens it ([`Segment`]); `source` checks its first and last bytes; `directory` finds the
 //!   blocks; `metadata` is what it says about itself; `verify` reads all of it.
@@ -16,20 +16,17 @@
 //! - `block` codes a block of fingerprints, in `elias_fano` or `huffman` (with `unary`,
 //!   `prefix_code`, `words`); `packed` codes a block of text or integers.
 //!
-//! Imports what `store` imports, and `damage`, `day` and `digest` of the store. Start with `open`, or
+//! Imports what `store` imports, and `damage` and `digest` of the store. Start with `open`, or
 //! with `elias_fano` for the bits.
 
 mod block;
 mod columns;
 mod detail;
-#[warn(missing_docs)]
 mod details;
 mod directory;
 mod elias_fano;
-mod expected;
 mod fetched;
 mod huffman;
-mod integer;
 mod lookup;
 mod metadata;
 #[warn(missing_docs)]
@@ -53,9 +50,8 @@ mod writer;
 pub use block::{BLOCK_ROWS, Codec};
 pub use details::{DetailLookup, Details, SegmentOptions};
 pub use directory::{Coding, Column, ColumnHead, IdKind, SCANNED_ROWS};
-pub use expected::Expected;
 pub use fetched::Access;
-pub use lookup::{Classes, Days, EmptyIds, Fingerprints, Ids, Integers, Times};
+pub use lookup::{Classes, Days, EmptyIds, Expected, Fingerprints, Ids, Integers, Times};
 pub use metadata::RecordCounts;
 pub use open::Segment;
 pub use packed::MAX_PACKED_ROW_BYTES;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -32,10 +32,7 @@ const ASKED_AT_ONCE: usize = 32;
 pub struct Segment(pub(super) Arc<Opened>);
 
 pub(super) struct Opened {
-    path: PathBuf,
-    pub(super) file: File,
-    /// Where the bytes are, if they are not in the file.
-    remote: Option<Arc<dyn Remote>>,
+    pub(super) source: SegmentFile,
     /// The file opened for direct reads, which bypass the cache of the system, after the first such read.
     /// `None` inside if the file system has no direct reads.
     pub(super) direct: OnceLock<Option<File>>,
@@ -72,7 +69,7 @@ impl Segment {
                 .found("a folder or a device"));
         }
         let bytes = remote.as_ref().map_or(metadata.len(), |remote| remote.bytes());
-        let source = SegmentFile { path, file: &file, remote: remote.as_deref() };
+        let source = SegmentFile { path: path.to_path_buf(), file, remote };
         let width = source.header(bytes)?;
         let (table, metadata, digest) = source.ending(bytes)?;
         let heads = read_heads(&source.read(table.clone())?)
@@ -87,9 +84,7 @@ impl Segment {
                 .found(found));
         }
         let segment = Segment(Arc::new(Opened {
-            path: path.to_path_buf(),
-            file,
-            remote,
+            source,
             direct: OnceLock::new(),
             bytes_read: AtomicU64::new(0),
             bytes,
@@ -109,12 +104,12 @@ impl Segment {
 
     /// The path.
     pub fn path(&self) -> &Path {
-        &self.0.path
+        &self.0.source.path
     }
 
     /// Whether the file lies on this machine.
     pub fn is_here(&self) -> bool {
-        self.0.remote.is_none()
+        self.0.source.remote.is_none()
     }
 
     /// The size of the file.
@@ -253,8 +248,7 @@ impl Segment {
         if let Some(blocks) = placed.blocks.get() {
             return Ok(blocks);
         }
-        let source = self.source();
-        let entries = source.read(placed.entries.clone())?;
+        let entries = self.source().read(placed.entries.clone())?;
         let blocks = Blocks::read(&placed.head, self.width(), placed.offset, &entries)
             .map_err(|error| error.at(self.path()).offset(placed.entries.start))?;
         Ok(placed.blocks.get_or_init(|| blocks))
@@ -271,17 +265,16 @@ impl Segment {
     }
 
     pub(super) fn file(&self) -> Option<&File> {
-        self.is_here().then_some(&self.0.file)
+        self.is_here().then_some(&self.source().file)
     }
 
     /// The object that has its bytes, if it is in no file here.
     pub(super) fn remote(&self) -> Option<&dyn Remote> {
-        self.0.remote.as_deref()
+        self.source().remote.as_deref()
     }
 
-    pub(super) fn source(&self) -> SegmentFile<'_> {
-        let Opened { path, file, remote, .. } = &*self.0;
-        SegmentFile { path, file, remote: remote.as_deref() }
+    pub(super) fn source(&self) -> &SegmentFile {
+        &self.0.source
     }
 
     /// Reads these bytes of the file.

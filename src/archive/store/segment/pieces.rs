@@ -154,7 +154,6 @@ fn read_all(wanted: &Receiver<Wanted>) {
     }
 }
 
-/// A piece of a file in memory.
 #[derive(Debug, Default)]
 struct Piece {
     range: Range<u64>,

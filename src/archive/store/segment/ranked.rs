@@ -34,7 +34,6 @@ const PREFIXES: usize = 4;
 /// Keys that are sought at once, so that the waits for memory overlap.
 pub const LANES: usize = 64;
 
-/// Fingerprints by their rank in the segment.
 pub struct Ranked<F> {
     segment: Segment,
     fetched: Fetched,
@@ -113,7 +112,6 @@ impl<F: Fingerprint> Ranked<F> {
         lanes.into_iter().try_for_each(|(keys, cursors)| self.seek_lanes(keys, cursors))
     }
 
-    /// The same for at most [`LANES`] keys.
     fn seek_lanes(&self, keys: &[F], cursors: &mut [Cursor]) -> Result<()> {
         for (&key, cursor) in keys.iter().zip(&mut *cursors) {
             cursor.block = self.find(key);

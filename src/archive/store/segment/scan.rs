@@ -42,9 +42,6 @@ pub struct Scan<F: Fingerprint> {
 
 impl Segment {
     /// Reads the fingerprints of `range`, in order.
-    ///
-    /// # Panics
-    /// If `F` is not of the segment's width.
     pub fn scan<F: Fingerprint>(&self, range: KeyRange<F>) -> Scan<F> {
         let firsts = &self.fingerprint_blocks().firsts;
         // The range may begin in the block before the first block that starts within the range.

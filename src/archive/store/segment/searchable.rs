@@ -8,6 +8,7 @@ use crate::fingerprint::Fingerprint;
 use crate::hamming::mapped::KeptBytes;
 use crate::store::damage::damaged;
 
+use super::block::other_first;
 use super::elias_fano::Parts;
 use super::select::{Select, Spot, word};
 use super::unary::WORD_BYTES;
@@ -34,11 +35,10 @@ impl Block {
         let rows = rows as u32;
         let block = Block { code, lows_at, low_bytes, rows, base, growth, select };
         let mut spot = block.select.after(block.vector(&block.code), 0);
-        match block.read::<F>(&block.code, &mut spot) == first {
-            true => Ok(block),
-            false => {
-                Err(damaged("the block has another first fingerprint than the directory says"))
-            }
+        if block.read::<F>(&block.code, &mut spot) == first {
+            Ok(block)
+        } else {
+            Err(other_first())
         }
     }
 
@@ -142,10 +142,8 @@ impl Block {
     pub(super) fn search_below<F: Fingerprint>(&self, code: &[u8], key: F, spot: &mut Spot) {
         let vector = self.vector(code);
         let number = self.number_of(key).expect("the spot is not at the end");
-        let end = match number < self.growth {
-            true => self.select.after(vector, number + 1).row,
-            false => self.rows,
-        };
+        let has_more = number < self.growth;
+        let end = if has_more { self.select.after(vector, number + 1).row } else { self.rows };
         let below = 8 * self.low_bytes as u32;
         let low = if below < F::BITS { key << (F::BITS - below) >> (F::BITS - below) } else { key };
         let (mut begin, mut stop) = (spot.row, end.max(spot.row));

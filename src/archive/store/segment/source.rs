@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
-use std::sync::OnceLock;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -33,15 +33,14 @@ pub(crate) struct Placed {
     pub blocks: OnceLock<Blocks>,
 }
 
-#[derive(Clone, Copy)]
-pub(crate) struct SegmentFile<'a> {
-    pub path: &'a Path,
-    pub file: &'a File,
+pub(crate) struct SegmentFile {
+    pub path: PathBuf,
+    pub file: File,
     /// Where its bytes are, if they are not in the file: in an object store.
-    pub(crate) remote: Option<&'a dyn Remote>,
+    pub(crate) remote: Option<Arc<dyn Remote>>,
 }
 
-impl SegmentFile<'_> {
+impl SegmentFile {
     pub(crate) fn read(&self, range: Range<u64>) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.read_into(range, &mut bytes)?;
@@ -55,14 +54,14 @@ impl SegmentFile<'_> {
 
     pub(crate) fn fill(&self, at: u64, bytes: &mut [u8]) -> Result<()> {
         progress::tick(Activity::Reading);
-        if let Some(remote) = self.remote {
+        if let Some(remote) = &self.remote {
             return remote.read_exact_at(bytes, at);
         }
         self.file.read_exact_at(bytes, at).map_err(|cause| match cause.kind() {
             std::io::ErrorKind::UnexpectedEof => {
-                damaged("the file is shorter than when it was opened").at(self.path).offset(at)
+                damaged("the file is shorter than when it was opened").at(&self.path).offset(at)
             }
-            _ => Error::io(self.path, &cause),
+            _ => Error::io(&self.path, &cause),
         })
     }
 
@@ -70,7 +69,7 @@ impl SegmentFile<'_> {
         let magic = self.read(0..bytes.min(MAGIC.len() as u64))?;
         if magic != MAGIC {
             return Err(Error::new(Kind::BadData, "this is not a segment")
-                .at(self.path)
+                .at(&self.path)
                 .offset(0)
                 .expected(MAGIC.escape_ascii())
                 .found(magic.escape_ascii())
@@ -79,7 +78,7 @@ impl SegmentFile<'_> {
         }
         if bytes < HEADER_BYTES + TRAILER_BYTES {
             return Err(damaged("the file is too short for a segment")
-                .at(self.path)
+                .at(&self.path)
                 .expected(format_args!("at least {} bytes", HEADER_BYTES + TRAILER_BYTES))
                 .found(bytes));
         }
@@ -88,7 +87,7 @@ impl SegmentFile<'_> {
         if version != VERSION {
             return Err(Error::new(Kind::BadData, "the segment has another format version")
                 .called("newer-format")
-                .at(self.path)
+                .at(&self.path)
                 .offset(8)
                 .expected(VERSION)
                 .found(version)
@@ -97,7 +96,7 @@ impl SegmentFile<'_> {
         let bits = u32_at(&header, 12);
         Width::of_bits(bits).ok_or_else(|| {
             let error =
-                damaged("the width of the fingerprints is invalid").at(self.path).offset(12);
+                damaged("the width of the fingerprints is invalid").at(&self.path).offset(12);
             error.expected("64 or 128").found(bits)
         })
     }
@@ -109,7 +108,7 @@ impl SegmentFile<'_> {
             return Err(damaged(
                 "the file does not end as a segment does: it is cut off, or something was added",
             )
-            .at(self.path)
+            .at(&self.path)
             .offset(bytes - 8)
             .expected(MAGIC.escape_ascii())
             .found(trailer[48..].escape_ascii()));
@@ -117,7 +116,7 @@ impl SegmentFile<'_> {
         let json = self.part(at, &trailer[16..32], MAX_METADATA_BYTES)?;
         let table = self.part(json.start, &trailer[..16], MAX_TABLE_BYTES)?;
         let metadata = serde_json::from_slice(&self.read(json.clone())?).map_err(|cause| {
-            damaged(&format!("the metadata is wrong: {cause}")).at(self.path).offset(json.start)
+            damaged(&format!("the metadata is wrong: {cause}")).at(&self.path).offset(json.start)
         })?;
         let digest = u128::from_le_bytes(trailer[32..48].try_into().expect("16 bytes"));
         Ok((table, metadata, Digest(digest)))
@@ -129,13 +128,13 @@ impl SegmentFile<'_> {
         let start =
             end.checked_sub(length).filter(|&start| start >= HEADER_BYTES && length <= most);
         let Some(start) = start else {
-            let error = damaged("the directory is longer than possible").at(self.path);
+            let error = damaged("the directory is longer than possible").at(&self.path);
             return Err(error.offset(end).found(format_args!("{length} bytes")));
         };
         let found = xxh3_64(&self.read(start..end)?);
         if found != checksum {
             return Err(damaged("the checksum of the directory is wrong")
-                .at(self.path)
+                .at(&self.path)
                 .offset(start)
                 .expected(format_args!("{checksum:016x}"))
                 .found(format_args!("{found:016x}")));
@@ -160,7 +159,7 @@ impl SegmentFile<'_> {
         let entry_ends = ends.collect::<Vec<u64>>();
         if entry_ends.last() != Some(&end) {
             return Err(damaged("the columns do not fill the file")
-                .at(self.path)
+                .at(&self.path)
                 .expected(format_args!("{end} bytes"))
                 .found(format_args!("{entry_ends:?}")));
         }

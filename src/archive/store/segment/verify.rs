@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use crate::day::Day;
 use crate::error::{Error, Result};
 use crate::fingerprint::{Fingerprint, Width, hex};
 use crate::parallel::in_parallel;
 use crate::store::damage::damaged;
-use crate::store::day::Day;
 
 use super::block::BLOCK_ROWS;
 use super::details::DetailLookup;

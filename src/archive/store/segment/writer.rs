@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::day::Day;
 use crate::error::{At, Error, Excerpt, Kind, Result};
 use crate::fingerprint::{Fingerprint, Width, hex};
-use crate::output::{Fence, Listed, NewFile};
-use crate::store::day::Day;
+use crate::output::{Fence, Listed, NewFile, Sum};
 use crate::store::digest::Digest;
 
 use super::columns::{Ending, FingerprintColumn, SpooledColumn};
@@ -138,15 +138,8 @@ impl<F: Fingerprint> SegmentWriter<F> {
     /// Like [`SegmentWriter::finish`], for a segment that has taken rows of `source` and stands in its place: it names the
     /// same origin and the same lists.
     pub(crate) fn finish_like(self, source: &Segment, counts: RecordCounts) -> Result<Segment> {
-        let metadata = Metadata {
-            stamp: self.options.stamp.clone(),
-            counts,
-            identity: source.identity().to_owned(),
-            order: self.options.order.clone(),
-            quarantine: source.quarantine().cloned(),
-            repeated: source.repeated().cloned(),
-        };
-        self.publish(&metadata, Lists::default())
+        let sums = [source.quarantine().cloned(), source.repeated().cloned()];
+        self.publish(counts, source.identity(), sums, Lists::default())
     }
 
     /// Like [`SegmentWriter::finish`], with lists beside the segment. They get their places right before
@@ -157,24 +150,25 @@ impl<F: Fingerprint> SegmentWriter<F> {
         identity: &str,
         lists: Lists,
     ) -> Result<Segment> {
-        let [quarantine, repeated] = [&lists.quarantine, &lists.repeated]
-            .map(|list| list.as_ref().map(|list| list.sum.clone()));
-        let metadata = Metadata {
-            stamp: self.options.stamp.clone(),
-            counts,
-            identity: identity.to_owned(),
-            order: self.options.order.clone(),
-            quarantine,
-            repeated,
-        };
-        self.publish(&metadata, lists)
+        let sums = [&lists.quarantine, &lists.repeated];
+        let sums = sums.map(|list| list.as_ref().map(|list| list.sum.clone()));
+        self.publish(counts, identity, sums, lists)
     }
 
-    fn publish(mut self, metadata: &Metadata, lists: Lists) -> Result<Segment> {
+    fn publish(
+        mut self,
+        counts: RecordCounts,
+        identity: &str,
+        [quarantine, repeated]: [Option<Sum>; 2],
+        lists: Lists,
+    ) -> Result<Segment> {
         let (heads, entries) = self.append_columns()?;
+        let SegmentOptions { stamp, order, .. } = self.options;
+        let identity = identity.to_owned();
+        let metadata = Metadata { stamp, counts, identity, order, quarantine, repeated };
         let out = &mut self.fingerprints.blocks.out;
         out.write_all(&entries)
-            .and_then(|()| out.write_all(&ending(F::WIDTH, &heads, metadata)))
+            .and_then(|()| out.write_all(&ending(F::WIDTH, &heads, &metadata)))
             .at(&self.path)?;
         let file = self.fingerprints.blocks.out.into_inner();
         let file = file.map_err(|failed| Error::io(&self.path, failed.error()))?;

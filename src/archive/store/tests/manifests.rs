@@ -160,27 +160,6 @@ fn forge(store: &Store, version: u64, from: &str, to: &str) {
 }
 
 #[test]
-fn a_base_that_is_lost_or_another_is_an_error() -> Result<()> {
-    let (_folder, store, base) = based()?;
-    let sound = fs::read_to_string(&base).unwrap();
-    let says = |kind: Kind, what: &str| {
-        for error in [store.at(None).unwrap_err(), store.verify().unwrap_err()] {
-            assert!(error.kind() == kind && error.to_string().contains(what), "{error}");
-        }
-    };
-    fs::remove_file(&base).unwrap();
-    says(Kind::Missing, "manifests");
-    let lines = &sound[..sound.rfind("xxh3-64").unwrap()];
-    let other = format!("{lines} \n");
-    fs::write(&base, format!("{other}xxh3-64 {:016x}\n", xxh3_64(other.as_bytes()))).unwrap();
-    says(Kind::BadData, "not the manifest that another one is based on");
-    fs::write(&base, &sound[1..]).unwrap();
-    says(Kind::BadData, "checksum");
-    fs::write(&base, sound).unwrap();
-    store.verify().map(drop)
-}
-
-#[test]
 fn a_manifest_that_contradicts_its_base_is_an_error() -> Result<()> {
     let refused = |from: &str, to: &str, what: &str| {
         let (_folder, store, _) = based()?;

