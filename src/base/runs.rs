@@ -55,6 +55,20 @@ pub fn allocated(text: &str) -> usize {
     text.len().next_multiple_of(16) + 16
 }
 
+/// Makes a type a record that points to these texts and nothing else.
+#[macro_export]
+macro_rules! record {
+    ($record:ty $(, $($text:ident).+)+) => {
+        impl $crate::runs::Record for $record {
+            fn bytes(&self) -> usize {
+                size_of::<Self>() $(+ $crate::runs::allocated(&self.$($text).+))+
+            }
+        }
+    };
+}
+
+pub use record;
+
 /// The next record, if it is one of these. What cannot be read is an error, whatever it is.
 pub fn next_if<R>(
     records: &mut Peekable<impl Iterator<Item = Result<R>>>,

@@ -14,7 +14,7 @@ use crate::features::counts::is_counted;
 use crate::features::host_lines::{HostPart, HostRecord, PageLines, name_of};
 use crate::features::normalise::Normalise;
 use crate::fingerprint::{Boilerplate, PageTime, Recipe, Sketcher};
-use crate::runs::Record;
+use crate::runs::record;
 
 /// A feature, and how many documents of a part of the input hold it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -23,11 +23,7 @@ pub struct Counted {
     pub documents: u64,
 }
 
-impl Record for Counted {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + self.feature.len()
-    }
-}
+record!(Counted, feature);
 
 enum Of {
     /// The features that a recipe takes, without its boilerplate.

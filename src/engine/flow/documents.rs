@@ -12,20 +12,20 @@ use std::sync::atomic::AtomicU64;
 use super::checkpoint::Checkpoint;
 use super::counting::{Counted, Counting, HostCounting};
 use super::dispatch::run_units;
-use super::finding::Finding;
-use super::fingerprinting::Fingerprinting;
+use super::fingerprinting::{Fingerprinting, naming};
 use super::portions::Portions;
 use super::processes::Processes;
 use super::read::Read;
 use super::reading::{Collected, Handler, Reading};
-use crate::document::{Document, Inputs, Position, ReadOptions, Share};
-use crate::error::Result;
+use crate::document::{Content, Document, Inputs, Position, ReadOptions, Share};
+use crate::error::{Error, Kind, Result};
 use crate::features::host_lines::HostRecord;
 use crate::fingerprint::{PageTime, Recipe};
 use crate::items::{Finder, ItemHit, Items};
 use crate::matches::KeepOrder;
 use crate::output::resume_folder;
 use crate::passages::{CorpusPage, PageWords};
+use crate::runs::Record;
 use crate::seen::{Holdings, Seeker};
 use crate::store::{Digest, FingerprintedDocument};
 
@@ -36,7 +36,6 @@ pub struct Documents {
     pub options: ReadOptions,
     /// Where sorted runs go that do not fit into memory.
     pub folder: PathBuf,
-    /// The memory that sorting what is made may take, in bytes.
     pub memory_bytes: usize,
     /// Grows by the bytes that this process reads from disk.
     pub progress: Arc<AtomicU64>,
@@ -108,9 +107,10 @@ impl Documents {
     ) -> Result<Harvest<ItemHit>> {
         self.handle(processes, move || {
             let mut finder = Finder::new(Arc::clone(&items), time);
-            Ok(Finding::new(move |_: Position, document: &Document<'_>, text: &str| {
+            let find = move |_: Position, document: &Document<'_>, text: &str| {
                 finder.hits(&document.id, text)
-            }))
+            };
+            Ok(Finding(find, Vec::new()))
         })
     }
 
@@ -122,9 +122,10 @@ impl Documents {
     ) -> Result<Harvest<CorpusPage>> {
         self.handle(processes, move || {
             let mut words = PageWords::default();
-            Ok(Finding::new(move |position, document: &Document<'_>, text: &str| {
+            let find = move |position, document: &Document<'_>, text: &str| {
                 CorpusPage::of(position, document, text, keep, &mut words).map(Some)
-            }))
+            };
+            Ok(Finding(find, Vec::new()))
         })
     }
 
@@ -155,5 +156,30 @@ impl Documents {
             let (collected, read) = run_units(worker, reading, |_| 0, into, &fatal)?;
             Ok(Harvest { collected, read })
         })
+    }
+}
+
+/// Finds something in the texts of documents: items of a reference set, or the words in which passages are looked for. Holds what it has found.
+struct Finding<F, M>(F, Vec<M>);
+
+impl<F, I, M> Handler for Finding<F, M>
+where
+    F: FnMut(Position, &Document<'_>, &str) -> Result<I> + 'static,
+    I: IntoIterator<Item = M>,
+    M: timely::ExchangeData + Record,
+{
+    type Made = M;
+
+    fn take(&mut self, position: Position, document: Document<'_>) -> Result<Option<M>> {
+        let Content::Text(text) = &document.content else {
+            return Err(Error::new(Kind::Usage, "this is looked for in texts alone"));
+        };
+        let found = (self.0)(position, &document, text);
+        self.1.extend(found.map_err(|error| naming(error, &document))?);
+        Ok(None)
+    }
+
+    fn end_batch(&mut self, _read: &mut Read, made: &mut dyn FnMut(M)) {
+        self.1.drain(..).for_each(made);
     }
 }

@@ -26,7 +26,6 @@ pub(super) struct Findings {
     listed: u64,
     /// Decides which pairs are listed; none if all are.
     sieve: Option<Sieve>,
-    /// Pairs found by this process.
     found: Arc<AtomicU64>,
     /// More pairs than this are an error.
     most: u64,

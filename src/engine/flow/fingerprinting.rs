@@ -19,7 +19,6 @@ pub struct Fingerprinting {
     key: Option<PageKey>,
     /// Finds the pages that a store holds; none if everything is computed.
     known: Option<Seeker>,
-    /// How many documents of this batch are nothing but boilerplate.
     only_boilerplate: u64,
     /// How many the store holds.
     unchanged: u64,

@@ -17,7 +17,6 @@ mod dataflows;
 mod dispatch;
 mod documents;
 mod fatal;
-mod finding;
 mod findings;
 mod fingerprinting;
 mod gather;

@@ -22,7 +22,6 @@ impl Owners {
         u64::from(fingerprint) * u64::from(self.workers) / u64::from(self.fingerprints)
     }
 
-    /// What the workers of a process own together.
     pub(crate) fn of_process(self, topology: &Topology) -> Range<u32> {
         let first = topology.process * topology.workers;
         self.first(first)..self.first(first + topology.workers)

@@ -26,7 +26,6 @@ pub(crate) struct Probing<F: Fingerprint> {
     pub(crate) itself: SelfJoin<F>,
     /// The keys of the batch, past which those of the store and of the batch stream.
     pub(crate) keys: KeyProbe<F>,
-    /// The segments of the store; none without a store.
     pub(crate) store: Vec<Dated>,
     /// The memory in which each worker reads them, in bytes.
     pub(crate) reading_bytes: u64,
@@ -35,7 +34,6 @@ pub(crate) struct Probing<F: Fingerprint> {
     /// Fingerprints probed by this process so far, copies included.
     pub(crate) probed: Arc<AtomicU64>,
     pub(crate) found: Arc<AtomicU64>,
-    /// More pairs than this are an error.
     pub(crate) most_pairs: u64,
     /// The place of each fingerprint in keep order, where whole pages are compared.
     pub(crate) order: Option<Arc<[KeepRank]>>,

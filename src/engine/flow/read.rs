@@ -38,7 +38,6 @@ pub struct Read {
     pub shares: Vec<ShareRead>,
 }
 
-/// What the files hold that a process read.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ShareRead {
     pub process: u32,

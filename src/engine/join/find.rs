@@ -50,7 +50,6 @@ pub(super) struct FoundPairs {
 }
 
 impl Join {
-    /// Finds all pairs. Every process does its share.
     pub(super) fn find<F: Fingerprint>(
         &self,
         processes: &mut Processes,
@@ -188,7 +187,6 @@ fn samples<F: Fingerprint>(segments: &[Segment]) -> Vec<F> {
     samples
 }
 
-/// Where sorted runs are written that do not fit into memory.
 pub(super) fn spill_folder(output: &Path, staging: &Role<Staging>) -> PathBuf {
     match staging {
         Role::Leader(staging) => Staging::folder(staging).to_path_buf(),

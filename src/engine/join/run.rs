@@ -185,7 +185,6 @@ impl Join {
         })
     }
 
-    /// Proves that everything was found, and writes the verdicts.
     fn finalize<F: Fingerprint>(
         &self,
         found: FoundPairs,

@@ -76,15 +76,6 @@ fn joins_are_exact_at_both_widths() {
 }
 
 #[test]
-fn an_output_that_exists_is_not_replaced() {
-    let folder = tempfile::tempdir().unwrap();
-    let join = Join::new(write::<u64>(&folder.path().join("a.seg"), 1, 10, &[]), None).unwrap();
-    let error = join.run(&mut Processes::alone(1), folder.path()).unwrap_err();
-    assert_eq!(error.kind(), Kind::Exists);
-    assert!(folder.path().join("a.seg").exists());
-}
-
-#[test]
 fn a_store_of_another_width_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let (_, store) = inputs::<u64>(folder.path());
@@ -100,14 +91,4 @@ fn inputs_that_process_0_does_not_see_are_refused() {
     let join = Join::new(batch, Some(store)).unwrap();
     assert_eq!(join.check_inputs(&join.inputs()), Ok(()));
     assert_eq!(join.check_inputs(&alone.inputs()).unwrap_err().kind(), Kind::Missing);
-}
-
-#[test]
-fn an_expected_time_falls_with_threads_and_grows_with_the_store() {
-    let folder = tempfile::tempdir().unwrap();
-    let (batch, store) = inputs::<u64>(folder.path());
-    let time =
-        |store, threads| Join::new(batch.clone(), store).unwrap().expected_time(threads).unwrap();
-    assert!(time(Some(store.clone()), 1) > time(None, 1));
-    assert!(time(Some(store.clone()), 1) > time(Some(store), 4));
 }

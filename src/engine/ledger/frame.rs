@@ -59,47 +59,32 @@ fn write(tag: u32, chunk: u64, rest: impl Iterator<Item = u8>, first: u64, frame
     frames::seal(tag, first + start as u64, &mut frames[start..]);
 }
 
+/// A pair as its bytes are in order: the new side, the segment, its row and how many, the page, the distance, and how far apart.
+type Fields = (u32, u32, u64, u64, u32, u8, u8);
+
 fn encoded(pair: &Pair) -> [u8; PAIR_BYTES] {
-    let mut bytes = [0; PAIR_BYTES];
-    let (segment, row, rows, page) = match pair.existing {
-        Place::Store { segment, row, rows } => (segment, row, rows, NO_PAGE),
-        Place::StoreRow { page, apart, segment, row, rows } => {
-            bytes[29] = apart;
-            (segment, row, rows, page)
-        }
-        Place::Batch { group } => (BATCH, u32::from(group).into(), 0, NO_PAGE),
-        Place::BatchRow { page, apart, row } => {
-            bytes[29] = apart;
-            (BATCH, row.into(), 0, page)
-        }
-        Place::Crowd => (CROWD, 0, 0, NO_PAGE),
+    let (segment, row, rows, page, apart) = match pair.existing {
+        Place::Store { segment, row, rows } => (segment, row, rows, NO_PAGE, 0),
+        Place::StoreRow { page, apart, segment, row, rows } => (segment, row, rows, page, apart),
+        Place::Batch { group } => (BATCH, u32::from(group).into(), 0, NO_PAGE, 0),
+        Place::BatchRow { page, apart, row } => (BATCH, row.into(), 0, page, apart),
+        Place::Crowd => (CROWD, 0, 0, NO_PAGE, 0),
     };
-    bytes[..4].copy_from_slice(&u32::from(pair.new).to_le_bytes());
-    bytes[4..8].copy_from_slice(&segment.to_le_bytes());
-    bytes[8..16].copy_from_slice(&row.to_le_bytes());
-    bytes[16..24].copy_from_slice(&rows.to_le_bytes());
-    bytes[24..28].copy_from_slice(&page.to_le_bytes());
-    bytes[28] = pair.distance;
+    let fields: Fields = (pair.new.into(), segment, row, rows, page, pair.distance, apart);
+    let mut bytes = [0; PAIR_BYTES];
+    bincode::serialize_into(&mut bytes[..], &fields).expect("as many bytes");
     bytes
 }
 
 pub(super) fn pair(bytes: &[u8; PAIR_BYTES]) -> Pair {
-    let [segment, page] = [4, 24].map(|at| u32_at(bytes, at));
-    let [row, rows] = [8, 16].map(|at| u64_at(bytes, at));
+    let (new, segment, row, rows, page, distance, apart): Fields =
+        bincode::deserialize(bytes).expect("any bytes are fields");
     let existing = match (segment, page) {
         (BATCH, NO_PAGE) => Place::Batch { group: (row as u32).into() },
-        (BATCH, page) => Place::BatchRow { page, apart: bytes[29], row: row as u32 },
+        (BATCH, page) => Place::BatchRow { page, apart, row: row as u32 },
         (CROWD, _) => Place::Crowd,
         (segment, NO_PAGE) => Place::Store { segment, row, rows },
-        (segment, page) => Place::StoreRow { page, apart: bytes[29], segment, row, rows },
+        (segment, page) => Place::StoreRow { page, apart, segment, row, rows },
     };
-    Pair { new: u32_at(bytes, 0).into(), existing, distance: bytes[28] }
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+    Pair { new: new.into(), existing, distance }
 }

@@ -62,7 +62,6 @@ impl Gone {
     }
 
     /// How many pages go.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.pages.len() as u64 + self.more
     }

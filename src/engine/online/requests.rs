@@ -222,15 +222,6 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_counted_before_they_are_read() {
-        let body = |count: usize| format!("{{\"fingerprints\": [{}]}}", vec!["7"; count].join(","));
-        let read = |count| read::<QueryRequest>(body(count).as_bytes(), 9);
-        // What is wrong with the elements is not even looked at.
-        assert!(matches!(read(10), Err(Wrong::TooLarge(_))));
-        assert!(matches!(read(9), Err(Wrong::Json(_))));
-    }
-
-    #[test]
     fn what_is_wrong_with_a_page_names_it() {
         let body = r#"{"pages": [{"id": 1, "text": "a"}, {"id": 2, "text": "\ud83d"}]}"#;
         let Err(Wrong::Json(said)) = read::<QueryRequest>(body.as_bytes(), 9) else { panic!("no") };

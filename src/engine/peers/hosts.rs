@@ -93,25 +93,20 @@ mod tests {
 
     #[test]
     fn a_wrong_line_is_named() {
+        let no_address = |line: u32, found: &str| {
+            let wrong = "not the address of a process: expected host:port";
+            format!("hosts.txt:{line}: {wrong}, found {found:?}")
+        };
         for (text, message) in [
-            (
-                "a:1\nb\n",
-                "hosts.txt:2: not the address of a process: expected host:port, found \"b\"",
-            ),
-            (
-                "a:1\n\n::1:7\n",
-                "hosts.txt:3: not the address of a process: expected host:port, found \"::1:7\"",
-            ),
-            ("a:0", "hosts.txt:1: not the address of a process: expected host:port, found \"a:0\""),
-            (
-                "a b:1",
-                "hosts.txt:1: not the address of a process: expected host:port, found \"a b:1\"",
-            ),
-            ("a:1\na:1", "hosts.txt:2: two processes cannot share an address: found a:1"),
-            ("# none\n", "hosts.txt: no process is named: expected one host:port a line"),
+            ("a:1\nb\n", no_address(2, "b")),
+            ("a:1\n\n::1:7\n", no_address(3, "::1:7")),
+            ("a:0", no_address(1, "a:0")),
+            ("a b:1", no_address(1, "a b:1")),
+            ("a:1\na:1", "hosts.txt:2: two processes cannot share an address: found a:1".into()),
+            ("# none\n", "hosts.txt: no process is named: expected one host:port a line".into()),
         ] {
             let error = parse(text, Path::new("hosts.txt")).unwrap_err();
-            assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Config, message));
+            assert_eq!((error.kind(), error.to_string()), (Kind::Config, message));
         }
     }
 }

@@ -84,14 +84,12 @@ struct Receiving {
 }
 
 impl Link {
-    /// The caller's end of a connection through `socket`.
     pub(super) fn call(socket: TcpStream, secret: &Secret, wait: &mut Wait) -> io::Result<Link> {
         wire::set_up(&socket)?;
         let seal = Seal::call(&socket, secret, wait)?;
         Link::new(socket, seal)
     }
 
-    /// The called end of a connection through `socket`.
     pub(super) fn answer(socket: TcpStream, secret: &Secret, wait: &mut Wait) -> io::Result<Link> {
         wire::set_up(&socket)?;
         let seal = Seal::answer(&socket, secret, wait)?;

@@ -55,24 +55,3 @@ impl History {
         html::page("days.html", page)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::report::{DayFigures, History};
-
-    #[test]
-    fn days_are_drawn_with_their_names_as_text() {
-        let day = DayFigures {
-            name: "<b>".to_owned(),
-            read: 10,
-            kept: 6,
-            dropped: 4,
-            ..DayFigures::default()
-        };
-        let empty = DayFigures { name: "2026-11-02".to_owned(), ..DayFigures::default() };
-        let page = History::of(vec![day, empty]).to_html();
-        assert!(page.contains("&lt;b&gt;") && !page.contains("<b>"), "{page}");
-        assert!(page.contains("height: 60.0%") && page.contains("height: 40.0%"), "{page}");
-        assert!(History::of(Vec::new()).to_html().contains("no days"));
-    }
-}

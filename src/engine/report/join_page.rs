@@ -14,7 +14,6 @@ use crate::store::RecordCounts;
 
 const DAYS: usize = 10;
 
-/// Draws the `report` of the output at `place`, with its counts and what is lost, and with what it says of how it was `run`.
 pub(super) fn drawn(
     report: impl Serialize,
     (batch, outcome, lost): (&RecordCounts, &Outcome, Option<&Lost>),
@@ -40,7 +39,6 @@ pub(super) fn drawn(
         lost => lost.map(|it| context! { share => percent((it.share * 1e4) as u128, 10_000) }),
         funnel => bars(funnel(batch, outcome, run), batch.read.into()),
         distances => bars(distances.collect(), outcome.distances.values().sum()),
-        // The dropped pages by the day of the kept page.
         against => bars(against, outcome.duplicates().into()),
         more_days,
         containment => bars(containments(&dropped), outcome.duplicates().into()),

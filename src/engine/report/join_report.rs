@@ -45,7 +45,6 @@ pub struct Report {
     pub lost: Option<Lost>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passages: Option<DayPassagesFound>,
-    /// The proof that no chunk of the store was left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<Proof>,
     /// How it was run: the one part that differs from run to run.
@@ -117,7 +116,6 @@ impl LaterDays {
         Ok(Some(LaterDays { days, first: first.day, last: last.day, dropped }))
     }
 
-    /// The days, as a sentence names them.
     pub fn named(&self) -> String {
         let LaterDays { days, first, last, .. } = self;
         match days {
@@ -128,7 +126,6 @@ impl LaterDays {
     }
 }
 
-/// How many pages the verdicts in the folder `output` drop as duplicates of pages of days after `day`.
 fn dropped_after(output: &Path, day: Day) -> Result<u64> {
     let mut verdicts = ResultReader::of(output, VERDICTS)?;
     let mut dropped = 0;
@@ -140,7 +137,6 @@ fn dropped_after(output: &Path, day: Day) -> Result<u64> {
     Ok(dropped)
 }
 
-/// The counts of the records that a batch was made from, as a parameter.
 pub fn records(counts: &RecordCounts) -> String {
     let RecordCounts {
         read,

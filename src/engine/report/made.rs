@@ -21,7 +21,6 @@ struct OfJob {
     job: Option<String>,
 }
 
-/// The report of an output folder.
 pub trait Made: Serialize + DeserializeOwned {
     const NAME: &str = "report.json";
     /// The job that made the output, as its report names the job.

@@ -21,7 +21,6 @@ pub fn format_parameter(format: ResultFormat) -> Option<(String, String)> {
     (format != ResultFormat::Tsv).then(|| (FORMAT.to_owned(), format.to_string()))
 }
 
-/// How the tables of an output that was made with these parameters are written.
 pub fn format(made: &Parameters) -> ResultFormat {
     made.get(FORMAT).and_then(|format| format.parse().ok()).unwrap_or_default()
 }

@@ -122,7 +122,6 @@ impl Outputs {
         Ok(Successors { successors, outputs: self.0.len() })
     }
 
-    /// Calls `each` with the replaced pages, each with the page that took its place.
     fn each_replaced(&self, mut each: impl FnMut(Dropped<'_>) -> Result<()>) -> Result<()> {
         for (output, report) in &self.0 {
             let (Some(1..), Some(_)) = (report.outcome.replaced, report.day) else { continue };
@@ -159,7 +158,6 @@ impl Successors {
     }
 }
 
-/// Calls `each` with the dropped pages of a table of verdicts, whose pages have this day.
 fn each_dropped(
     mut verdicts: ResultReader,
     day: Option<Day>,

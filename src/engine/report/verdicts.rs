@@ -108,7 +108,6 @@ pub fn each_contained(output: &Path, mut each: impl FnMut(&str, Nearest, u32)) -
     })
 }
 
-/// Calls `each` with every match: the new page, and the one that it is near.
 pub fn each_match(output: &Path, mut each: impl FnMut(&str, Nearest)) -> Result<()> {
     each_row(ResultReader::of(&folder(output), MATCHES)?, |columns| {
         each(columns.first()?, nearest(columns.get(1..4)?)?);

@@ -15,7 +15,7 @@ use super::state::{ClusterState, Member, Named};
 use crate::error::Result;
 use crate::output::Staging;
 use crate::results::{ResultColumn, ResultFile, ResultFormat, Values};
-use crate::runs::{Record, SortSpace, Sorter, allocated, next_if};
+use crate::runs::{SortSpace, Sorter, next_if, record};
 
 pub(super) const CHANGES: &str = "changes";
 
@@ -33,17 +33,9 @@ struct Move {
     page: Page,
 }
 
-impl Record for Change {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + allocated(&self.cluster) + allocated(&self.page.id)
-    }
-}
+record!(Change, cluster, page.id);
 
-impl Record for Move {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + allocated(&self.page.id)
-    }
-}
+record!(Move, page.id);
 
 pub(super) fn write_changes(
     before: &ClusterState,

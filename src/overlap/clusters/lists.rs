@@ -11,7 +11,7 @@ use super::state::{ClusterState, Named};
 use crate::error::Result;
 use crate::output::Staging;
 use crate::results::{ResultColumn, ResultFile, ResultFormat, Values};
-use crate::runs::{Record, SortSpace, Sorter, allocated};
+use crate::runs::{Record, SortSpace, Sorter, record};
 
 pub(super) const CLUSTERS: &str = "clusters";
 pub(super) const SIZES: &str = "sizes";
@@ -36,17 +36,9 @@ struct Size {
 
 impl Record for NamedRow {}
 
-impl Record for Labelled {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + allocated(&self.cluster)
-    }
-}
+record!(Labelled, cluster);
 
-impl Record for Size {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + allocated(&self.cluster)
-    }
-}
+record!(Size, cluster);
 
 pub(super) fn write_lists(
     state: &ClusterState,

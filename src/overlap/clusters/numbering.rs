@@ -24,7 +24,7 @@ use super::source::{Met, Method, Source};
 use super::state::{ClusterState, Link};
 use crate::document::each_id;
 use crate::error::{Error, Kind, Result};
-use crate::runs::{Record, SortSpace, Sorter, allocated, merged};
+use crate::runs::{Record, SortSpace, Sorter, merged, record};
 use crate::store::Digest;
 
 /// In place of the number of a page that leaves.
@@ -68,11 +68,7 @@ struct NumberedEnd {
     row: u32,
 }
 
-impl Record for Mention {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + allocated(&self.page.id)
-    }
-}
+record!(Mention, page.id);
 
 impl Record for NumberedEnd {}
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::runs::{Record, allocated};
+use crate::runs::record;
 use crate::store::Day;
 
 /// A page. Crawled again on another day, the same id is another page. Ordered by the bytes of the id, then
@@ -58,8 +58,4 @@ impl fmt::Display for PageDay {
     }
 }
 
-impl Record for Page {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + allocated(&self.id)
-    }
-}
+record!(Page, id);

@@ -9,7 +9,7 @@ use super::page::PageDay;
 use crate::error::{Error, Result, named};
 use crate::matches::{MATCHES, RECRAWL, VERDICTS};
 use crate::results::ResultReader;
-use crate::runs::{Record, SortSpace, SortedRecords, allocated, next_if};
+use crate::runs::{SortSpace, SortedRecords, next_if, record};
 
 /// The word in place of a day, where both pages are of one batch.
 const BATCH: &str = "batch";
@@ -138,11 +138,7 @@ struct Kept {
     dropped: String,
 }
 
-impl Record for Kept {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + allocated(&self.kept) + allocated(&self.dropped)
-    }
-}
+record!(Kept, kept, dropped);
 
 /// Passes the verdicts before a match, and says whether the next one is of this match.
 fn is_next(turned: &mut Peekable<SortedRecords<Kept>>, matched: (&str, u32, &str)) -> Result<bool> {

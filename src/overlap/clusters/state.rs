@@ -22,7 +22,7 @@ use super::page::Page;
 use crate::error::{At, Error, Kind, Result};
 use crate::frames::{FrameFile, Magic};
 use crate::output::{self, Staging, Sum};
-use crate::runs::{Record, RecordReader, Sorter, allocated, next_if, write_records};
+use crate::runs::{Record, RecordReader, Sorter, next_if, record, write_records};
 
 pub(super) type Named = (String, Sum);
 
@@ -33,11 +33,7 @@ pub(super) struct Member {
     pub(super) cluster: u32,
 }
 
-impl Record for Member {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + allocated(&self.page.id)
-    }
-}
+record!(Member, page.id);
 
 /// A match between two pages, by their rows. Ordered by both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -69,13 +69,11 @@ pub struct Loss {
 }
 
 impl Loss {
-    #[must_use]
     pub fn over_tenth(&self) -> u64 {
         self.dropped.iter().filter(|dropped| dropped.containment < WHOLE).count() as u64
     }
 
     /// The share of all runs of the pages that go which the pages in their places lack; 0 of no page.
-    #[must_use]
     pub fn lost(&self) -> f64 {
         let runs: f64 = self.dropped.iter().map(|dropped| dropped.runs as f64).sum();
         let lost = |dropped: &DroppedPage| (1.0 - dropped.containment) * dropped.runs as f64;
@@ -211,9 +209,14 @@ mod tests {
 
     #[test]
     fn a_page_goes_if_a_page_that_stays_holds_it_and_what_is_lost_is_exact() {
-        let methods = [method("wide", 64, Some("containment:0.9")), method("wide", 64, None)];
+        let methods = [
+            method("wide", 64, Some("containment:0.9")),
+            method("wide", 64, None),
+            method("wide", 0, None),
+        ];
+        assert!(judged(&methods, 10).is_err());
         let (losses, sets) = judged(&methods, 1 << 20).unwrap();
-        let [held, near] = losses.try_into().unwrap();
+        let [held, near, same] = losses.try_into().unwrap();
         // The longer page holds the page and its copy. The definition of what could go says the same.
         let goes: Vec<_> = held.dropped.iter().map(|it| (it.page, it.of, it.containment)).collect();
         assert_eq!(goes, [(0, 1, 1.0), (3, 1, 1.0)]);
@@ -232,16 +235,8 @@ mod tests {
             })
             .sum();
         assert!((near.lost() - lost / runs as f64).abs() < 1e-9);
-    }
-
-    #[test]
-    fn what_stays_beside_a_page_that_holds_it_is_missed() {
-        // Within no bits only the copy is near.
-        let methods = [method("wide", 0, None)];
-        let loss = &judged(&methods, 1 << 20).unwrap().0[0];
-        // The copy goes. The page stays, though the longer page has all of it.
-        assert_eq!(loss.dropped.iter().map(|it| (it.page, it.of)).collect::<Vec<_>>(), [(3, 0)]);
-        assert_eq!((&loss.could_go[..], &loss.missed[..]), (&[0, 3][..], &[0][..]));
-        assert!(judged(&methods, 10).is_err());
+        // Within no bits only the copy is near, and goes. The page stays, though the longer page has all of it.
+        assert_eq!(same.dropped.iter().map(|it| (it.page, it.of)).collect::<Vec<_>>(), [(3, 0)]);
+        assert_eq!((&same.could_go[..], &same.missed[..]), (&[0, 3][..], &[0][..]));
     }
 }

@@ -209,15 +209,5 @@ pub(super) mod tests {
         assert!(!all.is_near(3, 0, 1) && !all.is_near(4, 0, 2));
         let with: Vec<bool> = (0..6).map(|text| all.has_fingerprint(text)).collect();
         assert_eq!(with, [true, true, true, false, false, true]);
-        let mut front = MethodTexts::new(&methods).unwrap();
-        texts[..2].iter().for_each(|text| front.add(text).unwrap());
-        let mut rest = MethodTexts::new(&methods).unwrap();
-        texts[2..].iter().for_each(|text| rest.add(text).unwrap());
-        front.append(rest);
-        assert!(front.is_near(2, 0, 5));
-        assert_eq!(front.checks[1].signatures, all.checks[1].signatures);
-        front.truncate(2);
-        assert_eq!(front.recipes[0].fingerprints, all.recipes[0].fingerprints[..2]);
-        assert_eq!(front.checks[1].signatures.len(), 2);
     }
 }

@@ -62,12 +62,10 @@ impl PageSample {
     }
 
     /// Whether pages were turned away because those of the sample are long, so that it has fewer than it may.
-    #[must_use]
     pub fn ended_by_bytes(&self) -> bool {
         self.end.is_some() && self.kept.len() < self.most_pages
     }
 
-    #[must_use]
     pub fn pages(self) -> Vec<SampledPage> {
         self.kept.into_iter().map(|((_, id), text)| SampledPage { id, text }).collect()
     }

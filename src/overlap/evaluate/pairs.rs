@@ -47,19 +47,3 @@ impl Pairs {
         self.pairs.binary_search(&(one.min(another), one.max(another))).is_ok()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::columns::tests::file;
-    use super::*;
-
-    #[test]
-    fn pairs_are_unordered_and_unique() {
-        let labels = Labels::read(file("a\t1\nb\t1\nc\t2\n").path()).unwrap();
-        let matches = "new\texisting\tdistance\tagainst\nb\ta\t0\tbatch\na\tb\t3\tbatch\nc\tc\t0\tbatch\nc\tz\t1\t2026-01-01\n";
-        let pairs = Pairs::read(file(matches).path(), &labels).unwrap();
-        assert_eq!((pairs.as_slice(), pairs.unlabelled), (&[(0, 1)][..], 1));
-        assert!(pairs.contains(1, 0) && !pairs.contains(0, 2));
-        assert_eq!(Pairs::read(file("c\tb\n").path(), &labels).unwrap().as_slice(), [(1, 2)]);
-    }
-}

@@ -44,18 +44,15 @@ pub struct PlantedPair {
 }
 
 impl PlantedPair {
-    #[must_use]
     pub fn can_go(&self) -> bool {
         self.containment >= WHOLE
     }
 
-    #[must_use]
     pub fn is_found_by(&self, method: usize) -> bool {
         self.goes[method].is_some()
     }
 
     /// Whether one goes of which the other one lacks more than a tenth.
-    #[must_use]
     pub fn is_lost_by(&self, method: usize) -> bool {
         self.goes[method].is_some_and(|containment| containment < WHOLE)
     }

@@ -16,7 +16,6 @@ pub struct ItemFound {
     pub item: u32,
     /// How many distinct shingles of the item the stretch has.
     pub shared: u32,
-    /// How many the item has.
     pub shingles: u32,
     /// The stretch, in bytes of the page's text: from its first word to the end of its last one.
     pub place: Range<usize>,
@@ -86,7 +85,7 @@ impl Finder {
                     Met::One(_) => {}
                     Met::Nothing => met.push(item),
                 }
-                if *state == Met::Nothing && items.needs_two(item) {
+                if *state == Met::Nothing && items.by_two[item as usize] {
                     *state = Met::One(shingle);
                 } else {
                     *state = Met::Enough;

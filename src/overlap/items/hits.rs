@@ -10,7 +10,7 @@ use super::reference::Items;
 use crate::error::Result;
 use crate::output::{Staging, Sum};
 use crate::results::{ResultColumn, ResultFile, ResultFormat, Values};
-use crate::runs::{Record, SortedRecords};
+use crate::runs::{SortedRecords, record};
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ItemHit {
@@ -22,11 +22,7 @@ pub struct ItemHit {
     end: u64,
 }
 
-impl Record for ItemHit {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + self.page.len()
-    }
-}
+record!(ItemHit, page);
 
 impl Finder {
     pub fn hits(
@@ -56,11 +52,9 @@ pub struct ItemsFound {
     pub files: BTreeMap<String, Sum>,
 }
 
-/// The items that are named because most pages have them.
 const NAMED: usize = 10;
 
 impl Items {
-    /// Writes the tables of these hits, and gives what was found counted.
     pub fn write_hits(
         &self,
         hits: SortedRecords<ItemHit>,

@@ -61,7 +61,7 @@ pub struct Items {
     index: ByHash<u64, (u32, u32)>,
     listed: Vec<u32>,
     /// The items that are looked for only in a page that has two shingles of theirs in the index.
-    by_two: Vec<bool>,
+    pub(super) by_two: Vec<bool>,
     /// Of how many words there are shingles.
     pub(super) widths: [bool; WORDS],
     digest: Digest,
@@ -135,12 +135,6 @@ impl Items {
             Some(&(start, end)) => &self.listed[start as usize..end as usize],
             None => &[],
         }
-    }
-
-    /// Whether an item needs two of its shingles in the index to be looked for.
-    #[inline]
-    pub(super) fn needs_two(&self, item: u32) -> bool {
-        self.by_two[item as usize]
     }
 
     pub fn len(&self) -> usize {

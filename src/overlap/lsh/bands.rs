@@ -36,7 +36,6 @@ impl Bands {
     pub const MOST: usize = 1024 / KEY_BYTES;
 
     /// Bands of a family as usual.
-    #[must_use]
     pub fn new(space: Space, banding: Banding) -> Bands {
         Bands {
             space,
@@ -57,7 +56,6 @@ impl Bands {
     }
 
     /// The bytes of the keys of a page.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         KEY_BYTES * self.banding.bands
     }
@@ -153,6 +151,9 @@ mod tests {
             "minhash",
             "minhash-14",
             "minhash-0x8",
+            "minhash-8x0",
+            "minhash-18446744073709551615x2",
+            "minhash-64x65",
             "minhash-14x8,",
             "minhash-205x2",
             "euclidean-4x4,slot:0",

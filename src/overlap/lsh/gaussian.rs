@@ -83,7 +83,6 @@ impl Projections {
         Projections { count, seed, coefficients: Vec::new(), products: vec![0.0; count] }
     }
 
-    /// The product of `point` with each Gaussian vector.
     pub(super) fn of(&mut self, point: &[f64]) -> &[f64] {
         let Projections { count, seed, coefficients, products } = self;
         for component in coefficients.len() / *count..point.len() {

@@ -159,10 +159,7 @@ fn misfit(space: Space, content: &Content<'_>) -> Error {
 #[cfg(test)]
 mod tests {
     use std::borrow::Cow;
-    use std::collections::BTreeMap;
     use std::time::Duration;
-
-    use proptest::prelude::*;
 
     use super::*;
 
@@ -178,24 +175,5 @@ mod tests {
         let mut points = Points::new(Space::Jaccard, Shingle::Words(1), PageTime::default());
         points.of(&Content::Fingerprint(7)).unwrap_err();
         assert!(points.finish().is_ok());
-    }
-
-    proptest! {
-        /// A text is the set of its elements, or each of them with the number of times that it occurs.
-        #[test]
-        fn elements_count_as_often_as_they_occur(text in "([a-c] ){0,30}") {
-            let shingle = Shingle::Words(1);
-            let mut counted: BTreeMap<u64, i64> = BTreeMap::new();
-            shingle.each(&text, &mut String::new(), |element| *counted.entry(element).or_default() += ONE);
-            let point = |space| {
-                let mut points = Points::new(space, shingle, PageTime::default());
-                points.of(&Content::Text(Cow::Borrowed(&text))).unwrap()
-            };
-            let expected = |point| (!counted.is_empty()).then_some(point);
-            let set = expected(Point::Set(counted.keys().copied().collect()));
-            prop_assert_eq!(point(Space::Jaccard), set);
-            let weighted = expected(Point::Weighted(counted.iter().map(|(it, sum)| (*it, *sum)).collect()));
-            prop_assert_eq!(point(Space::Cosine), weighted);
-        }
     }
 }

@@ -32,19 +32,16 @@ pub struct Sketches {
 
 impl Bands {
     /// The probability that one hash of two documents of this similarity agrees.
-    #[must_use]
     pub fn collision(&self, similarity: f64) -> f64 {
         Hasher::of(self, 1, Width::W64).collision(similarity)
     }
 
     /// The probability that two documents of this similarity share a bucket.
-    #[must_use]
     pub fn probability(&self, similarity: f64) -> f64 {
         self.banding.probability(self.collision(similarity))
     }
 
     /// What makes its keys; fingerprints have this width. A text that takes longer than `time` fails.
-    #[must_use]
     pub fn sketches(&self, width: Width, time: PageTime) -> Sketches {
         let hasher = Hasher::of(self, self.banding.hashes(), width);
         let points = Points::new(self.space, self.shingle, time);

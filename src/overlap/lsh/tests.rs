@@ -1,6 +1,6 @@
 //! The measured frequencies of every family against the probabilities that it states.
 
-use super::{Banding, BitSampling, Family, Hyperplanes, MinHashes, PStable, Permutations};
+use super::{BitSampling, Family, Hyperplanes, MinHashes, PStable, Permutations};
 use crate::fingerprint::Width;
 use crate::fingerprint::minhash::mixed;
 
@@ -114,24 +114,6 @@ fn vectors_agree_by_their_euclidean_distance() {
             pair,
         );
     }
-}
-
-/// A family and the frequency of shared buckets: the amplification is what the formula says.
-#[test]
-fn buckets_are_shared_as_the_formula_says() {
-    let banding = Banding { bands: 4, rows: 2 };
-    let (shared, own) = (60, 20);
-    let mut met = 0;
-    for trial in 0..TRIALS {
-        let mut family = MinHashes::new(Permutations::Many, banding.hashes(), trial);
-        let [one, other] = sets(trial, shared, own).map(|set| {
-            let mut hashes = Vec::new();
-            family.hash(&set[..], &mut hashes);
-            banding.keys(&hashes)
-        });
-        met += u64::from(one.iter().zip(&other).any(|(one, other)| one == other));
-    }
-    assert_share("buckets", 0.6, met, banding.probability(0.6));
 }
 
 /// Points of stores depend on these: they never change, on no machine.

@@ -60,7 +60,6 @@ pub struct PassageCost {
 
 impl PassageCost {
     /// That of a `batch` and a `store` of so many pages, of `words` each, in so much memory for passages.
-    #[must_use]
     pub fn of(batch: u64, store: u64, words: u64, memory_bytes: usize) -> PassageCost {
         let memory = Memory(memory_bytes);
         let [new, kept, words] = [batch, store, words].map(|it| it as f64);

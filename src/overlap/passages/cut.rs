@@ -59,7 +59,6 @@ impl<'a> RepeatedText<'a> {
         self.words.len()
     }
 
-    /// How many of them stand in passages.
     pub fn repeated(&self) -> usize {
         self.words.iter().filter(|(_, is_repeated)| *is_repeated).count()
     }

@@ -34,9 +34,7 @@ pub struct Passage {
     pub end: u32,
     /// The page where its first window stood first.
     pub of: u32,
-    /// Where in that page, in words.
     pub of_word: u32,
-    /// Where in that page, in bytes.
     pub of_begin: u32,
 }
 

@@ -15,7 +15,7 @@ use crate::document::Position;
 use crate::error::{Error, Kind, Result};
 use crate::output::{Staging, Sum};
 use crate::results::{ResultColumn, ResultFile, ResultFormat, ResultReader, Values};
-use crate::runs::{Record, SortSpace, SortedRecords};
+use crate::runs::{SortSpace, SortedRecords, record};
 use crate::store::Day;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -28,11 +28,7 @@ pub(super) struct Name {
     pub(super) day: Option<Day>,
 }
 
-impl Record for Name {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + self.id.len()
-    }
-}
+record!(Name, id);
 
 /// A passage and the name of its page, in the order of where it stood first.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -44,11 +40,7 @@ struct Copied {
     name: Name,
 }
 
-impl Record for Copied {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + self.name.id.len()
-    }
-}
+record!(Copied, name.id);
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct NamedPassage {
@@ -59,11 +51,7 @@ pub struct NamedPassage {
     against: Option<Day>,
 }
 
-impl Record for NamedPassage {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + self.id.len() + self.of.len()
-    }
-}
+record!(NamedPassage, id, of);
 
 /// Gives passages the names of their pages. Each of `names` is all names in the order of their numbers. `each` gets the passages with the names of their
 /// pages, and `each_copied` gets them in the order of where they stood first, with both ids.
@@ -142,7 +130,6 @@ pub struct PassageRow {
     pub against: String,
 }
 
-/// The rows of the table of an output, by page and place.
 pub struct PassageRows(ResultReader);
 
 impl PassageRows {

@@ -35,7 +35,7 @@ use crate::output::{Staging, Sum};
 use crate::parallel::{in_parallel, lock, row_parts};
 use crate::progress::{self, Activity};
 use crate::results::ResultFormat;
-use crate::runs::{Record, SortSpace, SortedRecords, Sorter, Spool};
+use crate::runs::{Record, SortSpace, SortedRecords, Sorter, Spool, record};
 use crate::store::{Column, Dated, Day, RowBytes, Segment, Version};
 
 /// The pages whose words all workers read at once.
@@ -110,7 +110,6 @@ pub struct DayPassagesFound {
 }
 
 impl DayPassagesFound {
-    /// Writes the table `passages` of all passages of a day, in the order of the ids of their pages.
     pub fn write(
         passages: SortedRecords<NamedPassage>,
         format: ResultFormat,
@@ -142,11 +141,7 @@ struct Page {
     row: u64,
 }
 
-impl Record for Page {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + self.id.len()
-    }
-}
+record!(Page, id);
 
 /// Where a page is on the disk, by its number.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -158,7 +153,6 @@ struct Place {
 
 impl Record for Place {}
 
-/// The pages with numbers in their order.
 struct Numbered {
     /// In the order of the disk.
     places: Spool<Place>,
@@ -309,7 +303,6 @@ impl DayPassages {
         finder.finish()
     }
 
-    /// A filter for the windows of the pages whose passages are looked for.
     fn filter(&self) -> WindowFilter {
         let bytes = self.batch.mean_row_bytes(Column::Words) * self.kept.count;
         WindowFilter::new(bytes as u64, Memory(self.memory_bytes).filter())

@@ -61,12 +61,9 @@ pub struct PassagesFound {
     pub passages: u64,
     pub pages: u64,
     pub words: u64,
-    /// How many of them stand in passages.
     pub repeated: u64,
     pub share: f64,
-    /// The hosts with most repeated words.
     pub hosts: Vec<HostWords>,
-    /// The passages that most pages have.
     pub most: Vec<RepeatedPassage>,
     pub files: BTreeMap<String, Sum>,
 }
@@ -76,14 +73,12 @@ pub struct PassagesFound {
 pub struct HostWords {
     pub host: String,
     pub words: u64,
-    /// How many of them stand in passages.
     pub repeated: u64,
     pub share: f64,
 }
 
 const NAMED: usize = 10;
 
-/// Finds the passages of a corpus and writes them.
 #[derive(Debug)]
 pub struct PassageTables<'a> {
     /// How many words a passage has at least.
@@ -105,7 +100,6 @@ pub(super) struct NumberedPage {
 impl Record for NumberedPage {}
 
 impl PassageTables<'_> {
-    /// Finds the passages of these pages, writes them, and gives them counted.
     pub fn write(
         &self,
         pages: SortedRecords<CorpusPage>,
@@ -171,7 +165,6 @@ impl PassageTables<'_> {
         Ok(finder)
     }
 
-    /// Calls `take` with each page and its words, on all workers.
     fn each_page(
         &self,
         pages: &Spool<NumberedPage>,

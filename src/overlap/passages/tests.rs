@@ -130,14 +130,6 @@ fn pages_of_a_template_take_work_that_is_linear_in_them() {
     }
 }
 
-#[test]
-fn what_stands_once_is_not_sorted() {
-    let pages = (0..100).map(|page| page_of((0..1_000).map(|at| 1_000 * page + at).collect()));
-    let (passages, sorted) = found_in_corpus(pages, [50, 16 << 20, 2]);
-    assert_eq!(passages, []);
-    assert!(sorted < 100_000 / 20, "{sorted}");
-}
-
 /// All windows are met many times, and there is memory for one in six.
 #[test]
 fn periodic_texts_are_one_passage() {

@@ -99,16 +99,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn few_windows_are_taken_for_repeated() {
-        const WINDOWS: u64 = 100_000;
-        let hash = |at: u64| u128::from(at.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 3);
-        let filter = WindowFilter::new(WINDOWS, 1 << 20);
-        (0..WINDOWS).for_each(|at| filter.meet(hash(at)));
-        let twice = (0..WINDOWS).filter(|&at| filter.was_met_twice(hash(at))).count();
-        assert!(twice < 4_000, "{twice}");
-        let unmet = (WINDOWS..2 * WINDOWS).filter(|&at| filter.was_met(hash(at))).count();
-        assert!(unmet < 9_000, "{unmet}");
-    }
 }

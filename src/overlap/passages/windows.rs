@@ -26,7 +26,6 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Windows of `size` words, at least one.
     pub(super) fn new(size: usize) -> Windows {
         let size = size.max(1);
         let power = |base| (1..size).fold(1, |power, _| times(power, base));

@@ -172,20 +172,7 @@ fn shift(bits: u128, left: i32) -> u128 {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-
-    proptest! {
-        #[test]
-        fn every_difference_is_covered(bits in prop::collection::vec(0u32..128, 0..=7), k in 0u32..=7) {
-            for (width, design) in [Width::W64, Width::W128].into_iter().flat_map(|w| IndexDesign::ALL.map(|d| (w, d))) {
-                let difference = bits.iter().take(k as usize).fold(0, |all, bit| all | 1_u128 << (bit % width.bits()));
-                let shapes = design.shapes(width, k).unwrap();
-                prop_assert!(shapes.iter().any(|shape| shape.finds(difference)), "{design}");
-            }
-        }
-    }
 
     #[test]
     fn the_mirror_knows_all_bits_but_eight() {
@@ -195,27 +182,5 @@ mod tests {
         assert_eq!((arranged, mirror.first_bits::<u64>()), (0x0089_abcd_ef01_2345, 24));
         assert_eq!(mirror.restore(arranged), 0x0123_4500_89ab_cdef);
         assert_eq!(shapes[0].first_bits::<u64>(), 64);
-    }
-
-    #[test]
-    fn the_bits_of_the_mask_come_first() {
-        let permutation = Permutation::of(0b0011_1100, 8);
-        assert_eq!(permutation.apply(0b0101_1001_u64), 0b0110_0101);
-        let half = Permutation::of(u128::from(u32::MAX), 64);
-        assert_eq!(half.apply(0x0123_4567_89ab_cdef_u64), 0x89ab_cdef_0123_4567);
-        assert!(Permutation::of(0xf0, 8).is_identity() && !half.is_identity());
-    }
-
-    proptest! {
-        #[test]
-        fn it_is_undone(mask: u128, bits: u128) {
-            let wide = Permutation::of(mask, 128);
-            prop_assert_eq!(wide.undo(wide.apply(bits)), bits);
-            let ones = mask.count_ones();
-            let first = if ones == 0 { 0 } else { wide.apply(mask) >> (128 - ones) };
-            prop_assert_eq!(first.count_ones(), ones);
-            let narrow = Permutation::of(mask, 64);
-            prop_assert_eq!(narrow.undo(narrow.apply(bits as u64)), bits as u64);
-        }
     }
 }

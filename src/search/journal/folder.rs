@@ -183,7 +183,6 @@ impl Journal {
         tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(folder).at(folder)
     }
 
-    /// The days of the sealed pages, oldest first.
     pub fn sealed(&self) -> Vec<Day> {
         self.shared.parts().iter().filter_map(|(_, part)| part.sealed).collect()
     }
@@ -247,7 +246,6 @@ impl Drop for Journal {
     }
 }
 
-/// The turn of one request.
 #[derive(Debug)]
 pub struct Insertion<'a> {
     shared: &'a Shared,

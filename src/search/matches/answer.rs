@@ -49,7 +49,6 @@ pub struct NearPage {
     pub id: String,
     /// Its day; none if it was remembered and no day of the store has it yet.
     pub day: Option<Day>,
-    /// How alike the texts are, where that was checked.
     pub similarity: Option<Similarity>,
 }
 
@@ -64,7 +63,6 @@ pub struct Answer {
 
 impl Answer {
     /// Whether the keep rule drops the page: another one is near.
-    #[must_use]
     pub fn drops(&self) -> bool {
         !self.near.is_empty() || self.more > 0
     }

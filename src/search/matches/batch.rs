@@ -22,7 +22,6 @@ use crate::store::Segment;
 /// which `--memory` bounds: the fingerprint, the page's place in each order, its verdict, the sieve of
 /// each of the `workers`, and with a check its place among the pages of its fingerprint. The process that writes the output holds all of
 /// it, the others hold the fingerprint, the sieves and the groups.
-#[must_use]
 pub fn held_bytes(width: Width, check: Option<Check>, workers: u64) -> u64 {
     const COVERAGE: u64 = size_of::<Coverage>() as u64;
     // `starts` and `ranks` of the batch; three numbers of its leaders; the judgement; how well the best page
@@ -95,7 +94,6 @@ impl Batch {
         self.ranks[row.index()]
     }
 
-    /// About how many bytes an id has.
     pub(super) fn id_bytes(&self) -> u64 {
         self.id_bytes / u64::from(self.rows()).max(1)
     }

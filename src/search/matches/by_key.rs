@@ -26,10 +26,9 @@ use super::recrawl::{At, KeyReader, KeyedStored, Sibling, StoredPage, each_store
 use crate::document::IdSieve;
 use crate::error::{Result, named};
 use crate::progress::{self, Activity};
-use crate::runs::{Record, SortSpace, SortedRecords, allocated};
+use crate::runs::{Record, SortSpace, SortedRecords, allocated, record};
 use crate::store::{Dated, Day, Segment, TextDigests};
 
-/// Which pages of one key stay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Recrawled {
@@ -45,7 +44,6 @@ pub enum Recrawled {
 named!(pub Recrawled { Rule = "rule", Newest = "newest", Keep = "keep" }
     or "there is no such rule for pages of one key");
 
-/// What the keys of a batch and a store decide.
 #[derive(Default)]
 pub struct ByKey {
     /// Of each row of the batch's segment; none if all are usual.
@@ -102,11 +100,7 @@ impl Record for Superseded {
     }
 }
 
-impl Record for Former {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + allocated(&self.page.id)
-    }
-}
+record!(Former, page.id);
 
 impl ByKey {
     /// What is decided of a batch of this day, and what is left of the store for it to be joined with.
@@ -191,12 +185,10 @@ impl ByKey {
         dated.segment().keys().filter(|_| !self.keys.is_empty())
     }
 
-    /// The key of a row of the batch, where pages of one key do not drop each other.
     pub(super) fn key(&self, row: SegmentRow) -> Option<u128> {
         self.keys.get(row.index()).copied()
     }
 
-    /// Whether a row of the batch has this key, and pages of one key do not drop each other.
     pub(super) fn is_of_key(&self, row: SegmentRow, key: Option<u128>) -> bool {
         key.is_some() && self.key(row) == key
     }

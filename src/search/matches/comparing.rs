@@ -105,7 +105,6 @@ impl Samples {
     }
 }
 
-/// Compares pages of a window with one page after another.
 pub(super) struct Comparer<'a> {
     confirm: Option<&'a Confirm>,
     keys: &'a WindowKeys,
@@ -145,7 +144,6 @@ impl<'a> Comparer<'a> {
         Ok(())
     }
 
-    /// Those that follow are compared with a page with this key.
     pub(super) fn with_key(&mut self, GroupKey { class, signature }: GroupKey<'_>) {
         match self.keys {
             WindowKeys::Samples(_) => {

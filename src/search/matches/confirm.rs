@@ -106,7 +106,6 @@ struct Window {
     rest: UnopenedPairs,
 }
 
-/// Sorted pairs, each once.
 type Distinct<R> = Box<dyn Iterator<Item = Result<R>> + Send>;
 
 pub struct Task(Work);

@@ -65,7 +65,6 @@ pub struct Certificate {
     pub candidates: Candidates,
 }
 
-/// The pairs of groups of a batch that match.
 pub struct ConfirmedPairs {
     /// The pairs, and marks of crowds; in order, unless whole pages are compared and only verdicts are wanted.
     pub(super) pairs: Box<dyn Iterator<Item = Result<Confirmed>>>,

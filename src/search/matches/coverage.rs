@@ -59,12 +59,10 @@ impl Coverage {
         Coverage { distance, ..Coverage::SAME }
     }
 
-    /// What the check gives: the containment, or how alike the pages are.
     pub fn share(self) -> Similarity {
         self.share
     }
 
-    /// How alike both pages are: the greater of both shares.
     pub(super) fn similarity(self) -> Similarity {
         self.similarity
     }
@@ -143,7 +141,6 @@ impl Coverages {
         Coverages { of_first: self.of_second, of_second: self.of_first }
     }
 
-    /// Whether one page can cover the other one.
     pub fn any(self) -> bool {
         self.of_first.is_some() || self.of_second.is_some()
     }

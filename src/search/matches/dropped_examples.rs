@@ -20,7 +20,6 @@ const SHOWN: usize = 10;
 #[serde(deny_unknown_fields)]
 pub struct DroppedExample {
     pub id: String,
-    /// The id of the kept page.
     pub of: String,
     pub distance: u32,
     /// The day of the store that has the kept page, or `batch`.
@@ -73,39 +72,7 @@ impl Examples {
         }
     }
 
-    /// The examples, the page that loses most first.
     pub(super) fn listed(self) -> Vec<DroppedExample> {
         self.0.into_values().collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_pages_that_lose_most_are_shown_whatever_the_portions_are() {
-        let containment = |page: u32| format!("0.9{:03}", page * 37 % 1000).parse().ok();
-        let pages = |from: u32, to: u32, tells: bool| {
-            let mut examples = Examples::default();
-            for page in from..to {
-                let ids = [&*format!("p{page:03}"), "kept"];
-                examples.add(ids, page % 4, "batch", if tells { containment(page) } else { None });
-            }
-            examples
-        };
-        for tells in [true, false] {
-            let all = pages(100, 600, tells).listed();
-            let mut parts = pages(100, 130, tells);
-            parts.append(pages(130, 131, tells));
-            parts.append(pages(131, 600, tells));
-            assert_eq!(parts.listed(), all);
-            assert_eq!(all.len(), SHOWN);
-            assert!(tells || all.iter().all(|it| it.distance == 3));
-            assert!(all.is_sorted_by(|a, b| a.containment <= b.containment));
-        }
-        let mut long = Examples::default();
-        long.add([&"ü".repeat(300), "b"], 1, "batch", None);
-        assert_eq!(long.listed()[0].id, "ü".repeat(200));
     }
 }

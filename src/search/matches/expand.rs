@@ -24,7 +24,6 @@ pub(super) struct UnnamedRow {
     pub(super) existing: SegmentRow,
     pub(super) new: IdRank,
     pub(super) distance: u8,
-    /// How alike the two are, where that was checked.
     pub(super) similarity: Option<Similarity>,
 }
 

@@ -32,7 +32,6 @@ pub fn is_cut(shown: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Frequent {
-    /// The fingerprint in hex.
     pub fingerprint: String,
     /// How many pages of the batch have it and share one class; with a check, one signature too.
     pub pages: u64,

@@ -67,7 +67,6 @@ impl Record for Edge {}
 pub(crate) enum Judgement {
     /// Its leader is kept.
     Kept,
-    /// All of it is dropped.
     Dropped {
         /// The nearest kept group of the batch, if one is near, and how well it covers this one.
         near: Option<(KeepRank, Coverage)>,
@@ -321,6 +320,17 @@ mod tests {
         }
     }
 
+    fn judged(
+        held: &[bool],
+        edges: impl Iterator<Item = Edge>,
+        crowd: Crowd<Fingerprints>,
+    ) -> Vec<Judgement> {
+        let count = held.len() as u32;
+        let fixed = (|group: KeepRank| held[group.index()], |_| false);
+        let judged = judge(count, fixed, edges.map(Ok), crowd, name, space()).unwrap();
+        below(count).map(|rank| judged.get(rank)).collect()
+    }
+
     proptest! {
         /// Pairs between crowded groups are left out of the edges, as the sieve does.
         #[test]
@@ -344,10 +354,7 @@ mod tests {
             let expected = naive(&held, definition);
             let ranks = (0..count).filter(|&rank| crowded(rank)).map(KeepRank::from).collect();
             let crowd = Crowd::new(ranks, fingerprints);
-            let edges = edges.into_iter().map(Ok);
-            let judged = judge(count, (|group: KeepRank| held[group.index()], |_| false), edges, crowd, name, space()).unwrap();
-            let judged: Vec<Judgement> = below(count).map(|rank| judged.get(rank)).collect();
-            prop_assert_eq!(judged, expected);
+            prop_assert_eq!(judged(&held, edges.into_iter(), crowd), expected);
         }
 
         /// A group stands only for groups that are no larger.
@@ -367,11 +374,9 @@ mod tests {
             let edges = pairs.map(|(later, earlier)| {
                 let [later, earlier] = [later, earlier].map(KeepRank::from);
                 let of_later = stands(later, earlier);
-                Ok(Edge { later, earlier, of_later, of_earlier: stands(earlier, later) })
+                Edge { later, earlier, of_later, of_earlier: stands(earlier, later) }
             });
-            let judged = judge(count, (|group: KeepRank| held[group.index()], |_| false), edges, nobody(), name, space()).unwrap();
-            let judged: Vec<Judgement> = below(count).map(|rank| judged.get(rank)).collect();
-            prop_assert_eq!(judged, naive(&held, stands));
+            prop_assert_eq!(judged(&held, edges, nobody()), naive(&held, stands));
         }
     }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::numbers::IdRank;
 use super::similarity::Similarity;
 use crate::error::{Error, Result};
-use crate::runs::{Record, allocated};
+use crate::runs::record;
 use crate::store::Day;
 
 /// One near pair of documents. Rows are ordered as they are written: by the new id (as its rank among
@@ -20,7 +20,6 @@ pub(crate) struct MatchRow {
     pub distance: u8,
     pub existing: String,
     pub(crate) origin: Origin,
-    /// How alike the two are, where a distance was checked.
     pub similarity: Option<Similarity>,
 }
 
@@ -38,11 +37,7 @@ impl MatchRow {
     }
 }
 
-impl Record for MatchRow {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + allocated(&self.existing)
-    }
-}
+record!(MatchRow, existing);
 
 /// The day of the store that holds the existing document, or the batch itself. Ordered as their texts
 /// are. It is the column `against` of the output.

@@ -18,7 +18,6 @@ use crate::tables::Masked;
 pub(super) struct Nearby<'a, F> {
     batch: &'a Batch,
     leaders: &'a Leaders,
-    /// The distinct fingerprints of the batch.
     fingerprints: Vec<F>,
     masks: Vec<u128>,
     k: u32,

@@ -8,7 +8,7 @@ use super::keep_order::{Leaders, Precedence};
 use super::keep_rule::{Judgement, Judgements};
 use super::numbers::{Group, Number, Row, below};
 use crate::error::Result;
-use crate::runs::{Record, Sorter, allocated, next_if};
+use crate::runs::{Sorter, next_if, record};
 use crate::store::Day;
 
 /// A page of the store at the least distance to a group. Ordered by group, then by id, then by day.
@@ -24,11 +24,7 @@ pub(super) struct NearestStored {
     pub(super) key: Option<u128>,
 }
 
-impl Record for NearestStored {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + allocated(&self.id)
-    }
-}
+record!(NearestStored, id);
 
 /// Everything that is known of every group once all of them are judged.
 pub(super) struct Judged<'a> {
@@ -55,7 +51,6 @@ impl Nearest<'_> {
 }
 
 impl Judged<'_> {
-    /// The row of a group that is kept, if one is.
     pub(super) fn kept(&self, group: Group) -> Option<Row> {
         let is_kept = self.judgements.get(self.leaders.rank(group)) == Judgement::Kept;
         is_kept.then(|| self.leaders.row(group))

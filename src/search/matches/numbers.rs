@@ -76,7 +76,6 @@ number! {
     KeepRank
 }
 
-/// Consecutive numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span<N> {
     pub(super) start: N,

@@ -8,7 +8,6 @@ use crate::runs::Record;
 /// A near pair: of fingerprints as a probe finds it, the default; once it is confirmed, of groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Pair<N = FingerprintIndex> {
-    /// The fingerprint or group of the batch.
     pub new: N,
     pub existing: Place<N>,
     pub distance: u8,
@@ -19,7 +18,6 @@ pub struct Pair<N = FingerprintIndex> {
 pub enum Place<N = FingerprintIndex> {
     /// In the store: rows of one segment that share one fingerprint. They are consecutive, but for hidden rows.
     Store {
-        /// The segment's number in its version of the store.
         segment: u32,
         /// The first row that is shown.
         row: u64,

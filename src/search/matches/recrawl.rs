@@ -25,10 +25,9 @@ use crate::document::{Declared, IdSieve};
 use crate::error::{Result, named};
 use crate::fingerprint::Contained;
 use crate::progress::{self, Activity};
-use crate::runs::{Record, SortSpace, SortedRecords, Sorter, allocated, next_if};
+use crate::runs::{Record, SortSpace, SortedRecords, Sorter, allocated, next_if, record};
 use crate::store::{Dated, Day, DeclaredRows, RowBytes, Segment, TextDigests, Times};
 
-/// How many pages of a batch came again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recrawls {
@@ -38,7 +37,6 @@ pub struct Recrawls {
     pub unchanged: u64,
     /// Other pages with the same text, or with the same words: each has all shingles of the other.
     pub same_text: u64,
-    /// Pages with another text.
     pub changed: u64,
 }
 
@@ -135,7 +133,6 @@ pub(super) struct KeyReader {
 }
 
 impl KeyReader {
-    /// None if the segment has no keys.
     pub(super) fn of(segment: &Segment) -> Option<KeyReader> {
         let times = segment.times().filter(|_| segment.order().is_none());
         let (keys, digests) = (segment.keys()?, segment.digests()?);
@@ -186,11 +183,7 @@ pub(super) struct KeyedStored {
     digests: Digests,
 }
 
-impl Record for KeyedStored {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + allocated(&self.id)
-    }
-}
+record!(KeyedStored, id);
 
 /// A page of the store, as it lies on disk.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

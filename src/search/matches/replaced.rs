@@ -20,7 +20,7 @@ use super::similarity::Similarity;
 use crate::error::Result;
 use crate::output::Staging;
 use crate::results::{ResultColumn, ResultFile, ResultFormat, ResultReader, Values};
-use crate::runs::{Record, SortSpace, Sorter, allocated};
+use crate::runs::{Record, SortSpace, Sorter, allocated, record};
 use crate::store::{Day, Replacements, Segment};
 
 /// The table of the pages of the store that pages of the batch hold.
@@ -46,13 +46,11 @@ pub(crate) fn slack_columns() -> [ResultColumn; 3] {
     ]
 }
 
-/// The pages in the tables of the output in `folder`, those that are replaced and those with a slack.
 pub fn replacements_in(folder: &Path) -> Result<Replacements> {
     let replaced = replacements(ResultReader::of(folder, REPLACED)?)?;
     with_slack(replaced, ResultReader::of(folder, SLACK)?)
 }
 
-/// The pages in the table `replaced`, and in the table `slack`, as far as they are given.
 pub fn replacements_at(
     replaced: Option<&Path>,
     slack: Option<&Path>,
@@ -125,11 +123,7 @@ pub(super) struct Going {
     pub(super) slack: u32,
 }
 
-impl Record for Going {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + allocated(&self.id)
-    }
-}
+record!(Going, id);
 
 /// A page of the store, and what becomes of it: a verdict names it, or a page replaces it. Verdicts come first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -155,11 +149,7 @@ struct SlackRow {
     slack: u32,
 }
 
-impl Record for SlackRow {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + allocated(&self.id)
-    }
-}
+record!(SlackRow, id);
 
 /// The pages of the store that may go, and the slack of those that stay, while they are collected.
 pub(super) struct Replaced<'a> {

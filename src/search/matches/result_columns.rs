@@ -15,7 +15,6 @@ pub const RECRAWL: [ResultColumn; 5] = [
     ResultColumn::new("canonical", Values::Names).or_null(),
 ];
 
-/// The columns of the matches. The last column is the verdict on the new page.
 pub(super) fn match_columns(checked: bool) -> Vec<ResultColumn> {
     let columns = [
         ResultColumn::new("new", Values::Text).ascending(),

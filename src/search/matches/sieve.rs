@@ -53,7 +53,6 @@ impl Sieve {
     }
 
     /// A sieve where whole pages are compared, with the place of each group in keep order.
-    #[must_use]
     pub fn in_order(order: Arc<[KeepRank]>) -> Sieve {
         Sieve { order: Some(order.clone()), ..Sieve::new(order.len(), false) }
     }

@@ -53,7 +53,6 @@ impl Similarity {
         Similarity((number.clamp(0.0, 1.0) * whole + 0.5).floor() as u16)
     }
 
-    #[must_use]
     pub fn number(self) -> f64 {
         f64::from(self.0) / f64::from(Similarity::WHOLE)
     }
@@ -85,7 +84,6 @@ impl FromStr for Similarity {
 }
 
 impl Confirm {
-    #[must_use]
     pub fn new(check: Check, least: f64) -> Confirm {
         Confirm { check, least, has_any_size: false }
     }
@@ -101,7 +99,6 @@ impl Confirm {
     }
 
     /// Whether the check tells which of two pages contains the other one. Then the longest pages come first.
-    #[must_use]
     pub fn has_direction(&self) -> bool {
         self.check.has_direction()
     }

@@ -139,8 +139,6 @@ impl fmt::Display for Estimate {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -173,14 +171,6 @@ mod tests {
             "blocks:-1,choose:1",
         ] {
             assert_eq!(text.parse::<Design>().unwrap_err().kind(), Kind::Usage, "{text}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_written_is_read_back(blocks in 1_u32..=128, part in 0_u32..128) {
-            let design = Design::from(Masked::Blocks { blocks, choose: 1 + part % blocks });
-            prop_assert_eq!(design.to_string().parse::<Design>().unwrap(), design);
         }
     }
 }

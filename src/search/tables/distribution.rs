@@ -14,7 +14,7 @@ use rand::SeedableRng;
 use rand::seq::index::sample;
 use rand_chacha::ChaCha8Rng;
 
-use super::buckets::hash;
+use crate::features::by_hash::ByHash;
 use crate::fingerprint::{Fingerprint, Width};
 
 const MOST: usize = 8192;
@@ -45,7 +45,6 @@ pub(super) struct Meeting {
 impl Distribution {
     /// Of `batch`, and of a store of which `some` are known, each of which stands for as many as the others. Both
     /// ascend. A store of which too few are known is taken to be like the batch.
-    #[must_use]
     pub fn of<F: Fingerprint>(batch: &[F], some: &[F]) -> Distribution {
         let all = Distribution {
             slice: Slice::of(some, batch),
@@ -73,15 +72,14 @@ impl Distribution {
         if self.store.is_empty() {
             return self.meeting_itself(mask);
         }
-        let keys = Keys::of(&self.batch, mask);
-        let met = self.store.iter().map(|&fingerprint| keys.count(fingerprint));
+        let keys = keys(&self.batch, mask);
+        let met = self.store.iter().map(|it| keys.get(&(it & mask)).copied().unwrap_or_default());
         Meeting::counted(mask, self.batch.len() * self.store.len(), met)
     }
 
     /// How often two of the batch agree in these bits. It depends on the batch alone, and all machines find the same.
     pub(super) fn meeting_itself(&self, mask: u128) -> Meeting {
-        let keys = Keys::of(&self.batch, mask);
-        let met = self.batch.iter().map(|&fingerprint| keys.count(fingerprint) - 1);
+        let met = keys(&self.batch, mask).into_values().map(|count| count * (count - 1));
         Meeting::counted(mask, self.batch.len() * self.batch.len().saturating_sub(1), met)
     }
 
@@ -129,38 +127,11 @@ fn sampled<F: Fingerprint>(all: &[F]) -> Vec<u128> {
     places.into_iter().map(|place| all[place].to_u128()).collect()
 }
 
-/// How many of a sample have each key, by the hash of the key.
-struct Keys {
-    mask: u128,
-    /// Where a hash is not at the place of its first bits, it is at one of the next.
-    places: Vec<(u64, u32)>,
-}
-
-impl Keys {
-    fn of(sample: &[u128], mask: u128) -> Keys {
-        let places = (2 * sample.len()).next_power_of_two().max(2);
-        let mut keys = Keys { mask, places: vec![(0, 0); places] };
-        for &fingerprint in sample {
-            let place = keys.place(fingerprint);
-            keys.places[place] = (hash(fingerprint & mask), keys.places[place].1 + 1);
-        }
-        keys
-    }
-
-    fn place(&self, fingerprint: u128) -> usize {
-        let key = hash(fingerprint & self.mask);
-        let first = (key >> (u64::BITS - self.places.len().ilog2())) as usize;
-        let is_it = |&place: &usize| {
-            let (other, count) = self.places[place];
-            count == 0 || other == key
-        };
-        let mut places = (first..self.places.len()).chain(0..first);
-        places.find(is_it).expect("half of the places are free")
-    }
-
-    fn count(&self, fingerprint: u128) -> u32 {
-        self.places[self.place(fingerprint)].1
-    }
+/// How many of a sample have each key.
+fn keys(sample: &[u128], mask: u128) -> ByHash<u128, u32> {
+    let mut keys = ByHash::default();
+    sample.iter().for_each(|&fingerprint| *keys.entry(fingerprint & mask).or_default() += 1);
+    keys
 }
 
 /// About how many fingerprints of a uniform batch are expected where those of a real one are counted.
@@ -239,7 +210,6 @@ pub struct Problem {
 
 impl Problem {
     /// Of fingerprints that lie anywhere in the key space.
-    #[must_use]
     pub fn uniform(batch: u64, store: u64, k: u32, width: Width, workers: u64) -> Problem {
         Problem { batch, store, k, width, workers, distribution: Distribution::default() }
     }
@@ -304,23 +274,5 @@ mod tests {
         for batch in [&[][..], &[1], &[1, 2]] {
             assert_eq!(Distribution::of::<u64>(batch, batch).meeting(7), Meeting::uniform(7));
         }
-    }
-
-    #[test]
-    fn a_slice_is_known_by_its_density() {
-        let mut random = ChaCha8Rng::seed_from_u64(41);
-        let [store, batch] = [3000, 20_000].map(|count| set(uniform::<u64>(&mut random, count)));
-        assert_eq!(Slice::of(&store, &batch), Slice::default());
-        let [near, beside] =
-            [&store, &batch].map(|all| all.iter().map(|f| f >> 6).collect::<Vec<_>>());
-        let both = Slice::of(&near, &beside);
-        let is_dense = |times: f64| (32.0..128.0).contains(&times);
-        assert!(is_dense(both.store) && is_dense(both.batch), "{both:?}");
-        assert!((5.0..7.0).contains(&both.shared()), "{both:?}");
-        let alone = Slice::of(&near, &batch);
-        assert!(alone.store > 32.0 && alone.batch < 2.0, "{alone:?}");
-        assert_eq!(Slice::of::<u64>(&near[..3], &batch), Slice::default());
-        assert_eq!(Slice::of::<u64>(&near, &[]).batch, 1e-9);
-        assert!(Slice::of(&[7_u128; 99], &[7]).store >= 1.0);
     }
 }

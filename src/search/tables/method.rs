@@ -56,7 +56,6 @@ impl<F: Fingerprint> ArrangedBatch<F> {
     }
 
     /// The batch as it is arranged for `itself`, if `design` would arrange it for the store in the same way.
-    #[must_use]
     pub fn sharing(itself: &SelfJoin<F>, design: Design) -> Option<ArrangedBatch<F>> {
         let OwnArrangement::MultiIndex(multi_index) = &itself.0 else { return None };
         let is_same = design == Design::MultiIndex && multi_index.is_arranged_for_others();
@@ -71,7 +70,6 @@ impl<F: Fingerprint> ArrangedBatch<F> {
     }
 
     /// How many bytes it holds, in addition to the batch that it was given.
-    #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         match &self.arrangement {
             Arrangement::Sorted(_) => 0,

@@ -25,9 +25,16 @@ pub(super) fn all_pairs<F: Fingerprint>(batch: &[F], others: &[F], k: u32) -> Ve
     hits
 }
 
-/// Every hit, sorted; one reported twice is there twice.
+/// Every hit of the others, dealt to as many runs, sorted; one reported twice is there twice.
 pub(super) fn probed<F: Fingerprint>(method: &impl Probe<F>, others: &[F]) -> Vec<Hit> {
-    probed_runs(method, &[others], &mut Default::default())
+    let count = 1 + others.len() % 4;
+    let run = |run| others.iter().copied().skip(run).step_by(count).collect();
+    let runs: Vec<Vec<F>> = (0..count).map(run).collect();
+    let runs: Vec<&[F]> = runs.iter().map(Vec::as_slice).collect();
+    let mut hits = probed_runs(method, &runs, &mut Default::default());
+    hits.iter_mut().for_each(|hit| (hit.run, hit.at) = (0, hit.at * count as u32 + hit.run));
+    hits.sort_unstable();
+    hits
 }
 
 pub(super) fn probed_runs<F: Fingerprint, P: Probe<F>>(
@@ -134,10 +141,14 @@ fn every_design_finds_what_all_pairs_find<F: Fingerprint>() {
     for k in 0..=MAX_DISTANCE {
         for (batch, others) in inputs::<F>(&mut random, k) {
             let expected = all_pairs(&batch, &others, k);
-            let batch = Arc::from(batch);
+            let both: Arc<[F]> = set(batch.iter().chain(&others).copied()).into();
+            let (batch, own) = (Arc::from(batch), all_own_pairs(&both, k));
             for design in designs(k) {
                 let method = ArrangedBatch::build(&batch, design, k, 1).unwrap();
                 assert_eq!(probed(&method, &others), expected, "{design} at {k}");
+                if design != Design::Conditioned {
+                    assert_eq!(itself(&both, design, k), own, "{design} at {k}");
+                }
             }
         }
     }

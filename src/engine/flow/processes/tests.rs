@@ -10,7 +10,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::flow::Start;
 use crate::flow::chunks::Chunks;
 use crate::flow::dispatch::{UnitRunner, Yield, run_units};
 use crate::output::Lock;
@@ -58,7 +57,6 @@ fn play<R: Send>(all: Vec<Settings>, part: impl Fn(Processes) -> R + Sync) -> Ve
     })
 }
 
-/// Yields 0..100 for each unit that it is given.
 struct Hundreds<C>(C);
 
 impl<C: FnMut() -> Result<Claim<()>> + 'static> UnitRunner for Hundreds<C> {
@@ -89,60 +87,6 @@ fn expected_sum(index: u64, peers: u64) -> u64 {
 }
 
 #[test]
-fn one_process_needs_nobody() {
-    let mut processes = Processes::alone(3);
-    assert!(processes.is_leader());
-    assert_eq!(processes.agree("sum", || Ok(7)), Ok(7));
-    let fatal = processes.fatal();
-    let sums = processes.execute(move |worker| sum_by_remainder(&fatal, worker)).unwrap();
-    assert_eq!(sums, [0, 1, 2].map(|index| expected_sum(index, 3)));
-}
-
-#[test]
-fn what_process_0_holds_is_not_sent() {
-    let all = (0..3).map(|process| settings(process, 3, LATE)).collect();
-    let results = play(all, |mut processes| {
-        let begin = || Ok(Start::<_, _, ()>::make(7, "the lock".to_owned()));
-        let Ok(Start::Make(told, held)) = processes.agree("begin", begin) else { unreachable!() };
-        let written = processes.conclude("write", held, |lock| Ok(format!("under {lock}")));
-        let done = processes.agree("again", || Ok(Start::<u64, (), _>::done("done already")));
-        let Ok(Start::Done(done)) = done else { unreachable!() };
-        (told, written.unwrap(), done)
-    });
-    let written = Role::Leader("under the lock".to_owned());
-    let follower = (7, Role::Follower, Role::Follower);
-    let leader = (7, written, Role::Leader("done already"));
-    assert_eq!(results, [leader, follower.clone(), follower]);
-}
-
-#[test]
-fn processes_take_step_after_step_together() {
-    let results =
-        play((0..3).map(|process| settings(process, 3, LATE)).collect(), |mut processes| {
-            let mut sums = Vec::new();
-            for (step, skip) in [("one", false), ("two", true), ("three", false)] {
-                let leader = processes.is_leader();
-                let skipped = processes.agree(step, || {
-                    assert!(leader, "only process 0 decides");
-                    Ok(skip)
-                });
-                if skipped.unwrap() {
-                    continue;
-                }
-                let fatal = processes.fatal();
-                sums.extend(
-                    processes.execute(move |worker| sum_by_remainder(&fatal, worker)).unwrap(),
-                );
-            }
-            sums
-        });
-    for (process, sums) in (0..).zip(results) {
-        let [one, two] = [0, 1].map(|worker| expected_sum(2 * process + worker, 6));
-        assert_eq!(sums, [one, two, one, two]);
-    }
-}
-
-#[test]
 fn a_leader_may_take_longer_than_the_patience_of_the_others() {
     let all = (0..3).map(|process| settings(process, 3, SOON)).collect();
     let heard = play(all, |mut processes| {
@@ -152,16 +96,6 @@ fn a_leader_may_take_longer_than_the_patience_of_the_others() {
         })
     });
     assert_eq!(heard, vec![Ok("done".to_owned()); 3]);
-}
-
-#[test]
-fn a_leader_that_fails_ends_the_run_for_all_alike() {
-    let all = (0..3).map(|process| settings(process, 3, LATE)).collect();
-    let error = || Error::new(Kind::Missing, "no batch").at("day.seg");
-    for heard in play(all, |mut processes| processes.agree::<u64>("fail", || Err(error()))) {
-        let heard = heard.unwrap_err();
-        assert_eq!((heard.kind(), heard.to_string()), (Kind::Missing, error().to_string()));
-    }
 }
 
 #[test]
@@ -181,16 +115,21 @@ fn a_leader_that_was_superseded_tells_all_why() {
     }
 }
 
-/// What the processes end with when process 1 has other settings.
-fn mismatch(other: Settings) -> Vec<(Kind, String)> {
+/// What the processes end with when process 1 has other settings, or is at another step.
+fn mismatch(other: Settings, steps: [&'static str; 2]) -> Vec<(Kind, String)> {
     play(vec![settings(0, 2, SOON), other], |mut processes| {
-        let error = processes.agree("begin", || Ok(())).unwrap_err();
+        let step = steps[processes.topology().process];
+        let error = processes.agree(step, || Ok(())).unwrap_err();
         (error.kind(), error.to_string())
     })
 }
 
 #[test]
 fn peers_that_differ_refuse_each_other_with_the_reason() {
+    let behind = mismatch(settings(1, 2, SOON), ["filter", "dedup"]);
+    let reason = "another step: expected 0 \"filter\", found 0 \"dedup\"";
+    assert!(behind[1].1.contains(reason), "{behind:?}");
+    let mismatch = |other| mismatch(other, ["begin"; 2]);
     let (topology, job, secret, patience) = settings(1, 2, SOON);
     let thief = mismatch((topology, job, Secret::new(b"a guess"), patience));
     assert!(thief.iter().all(|(kind, _)| *kind == Kind::Unavailable), "{thief:?}");
@@ -206,19 +145,6 @@ fn peers_that_differ_refuse_each_other_with_the_reason() {
         assert!(message.starts_with(&format!("process {peer} at 127.0.0.1:")), "{message}");
         assert!(message.contains(&reason), "{message}");
     }
-}
-
-#[test]
-fn a_peer_at_another_step_is_refused() {
-    let all = (0..2).map(|process| settings(process, 2, SOON)).collect();
-    let heard = play(all, |mut processes| {
-        let step = if processes.is_leader() { "filter" } else { "dedup" };
-        processes.agree(step, || Ok(())).unwrap_err().to_string()
-    });
-    assert!(
-        heard[1].contains("another step: expected 0 \"filter\", found 0 \"dedup\""),
-        "{heard:?}"
-    );
 }
 
 /// A process that was started again waits for the others at the first step, and they for it where they are: each hears that the other lives.

@@ -39,7 +39,6 @@ pub struct Summary {
 impl Summary {
     /// The harmonic mean of two shares: of what could go without loss, how much goes; and of what goes, how much goes without
     /// loss. Planted pairs and pages of the sample count alike.
-    #[must_use]
     pub fn f1(self) -> f64 {
         let safe = self.copies_dropped + (self.dropped - self.over_tenth);
         let goes = safe + self.copies_lost + self.over_tenth;
@@ -49,7 +48,6 @@ impl Summary {
 
 impl PlantedScores {
     /// How many copies of this edit and strength there are, and of how many of them and their pages a method drops one.
-    #[must_use]
     pub fn of_strength(&self, method: usize, edit: Edit, strength: usize) -> (u64, u64) {
         let is_of = |pair: &&PlantedPair| (pair.edit, pair.strength) == (edit, strength);
         self.planted.iter().filter(is_of).fold((0, 0), |(planted, found), pair| {
@@ -59,13 +57,11 @@ impl PlantedScores {
 
     /// How many copies were not planted, because a page was too short for an edit, has no words, or none
     /// could lend text.
-    #[must_use]
     pub fn left_out(&self) -> usize {
         self.pages * Edit::ALL.len() - self.planted.len()
     }
 
     /// Of how many planted pairs one page goes, by how much of the one the other one has. Bands without a pair are left out.
-    #[must_use]
     pub fn bands(&self, method: usize) -> Vec<Band> {
         let mut counts = [(0, 0); BANDS.len() - 1];
         for pair in &self.planted {
@@ -84,7 +80,6 @@ impl PlantedScores {
         edges.map(band).collect()
     }
 
-    #[must_use]
     pub fn summary(&self, method: usize) -> Summary {
         let loss = &self.losses[method];
         let count = |counts: &dyn Fn(&PlantedPair) -> bool| {

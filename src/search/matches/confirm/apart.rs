@@ -108,7 +108,6 @@ impl<'a> Apart<'a> {
         }
     }
 
-    /// Takes apart what was found of the fingerprints in the window.
     pub(super) fn take(&mut self, found: &mut Peekable<FoundPairs>) -> Result<()> {
         let [mut nearest, mut in_batch] = [NearestRows::default(), NearestRows::default()];
         let mut near = (FingerprintIndex::from(0), Vec::new());

@@ -49,7 +49,6 @@ fn page() -> impl Strategy<Value = Page> {
     (fingerprint, class, text).prop_map(page)
 }
 
-/// What decides beside the fingerprint.
 #[derive(Clone, Debug)]
 struct Rule {
     classes: bool,
@@ -110,7 +109,6 @@ impl Rule {
             && 4 * of_both >= 3 * least.len()
     }
 
-    /// Whether it is known which of two pages contains the other one.
     fn has_direction(&self) -> bool {
         self.confirm.is_some_and(|confirm| confirm.has_direction())
     }
@@ -309,7 +307,6 @@ fn confirmed(how: &Confirming, cuts: Cuts, threads: usize) -> Result<ConfirmedPa
     ConfirmedPairs::certified(confirmed, &certificates, *confirm, *detail)
 }
 
-/// The pages in keep order, where whole pages are compared.
 fn ordered(
     batch: &Segment,
     groups: &Arc<Groups>,

@@ -44,7 +44,6 @@ pub struct AnchorCost {
 
 impl AnchorCost {
     /// That of a `batch` and a `store` of so many pages with a check, in so much memory. A check without a direction has no anchors.
-    #[must_use]
     pub fn of(batch: u64, store: u64, check: Option<Check>, memory_bytes: u64) -> AnchorCost {
         if !check.is_some_and(Check::has_direction) {
             return AnchorCost::default();

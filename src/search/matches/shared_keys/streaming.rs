@@ -87,7 +87,6 @@ impl<F: Fingerprint> Pages<F> {
         Pages { fingerprints, indices, order, shingles, farthest }
     }
 
-    /// Whether a page comes before another one in keep order.
     pub(super) fn is_before(&self, page: u32, other: u32) -> bool {
         self.order[page as usize] < self.order[other as usize]
     }

@@ -131,8 +131,6 @@ impl IndexedBlock {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -152,32 +150,5 @@ mod tests {
         assert_eq!(Block::divide(0..0, 4, 7), [Block { low: 0, bits: 0, limit: 0 }]);
         assert_eq!(Block::divide(8..12, 4, 7), [Block { low: 11, bits: 1, limit: 1 }]);
         assert_eq!(Block::divide(0..64, 4, 7).len(), 4);
-    }
-
-    proptest! {
-        /// However the bits are divided, pairs within k meet in a block, and what is compared first is no part
-        /// of the block where 64 bits leave room for both.
-        #[test]
-        fn a_pair_within_k_meets(
-            fingerprint: u64,
-            bits in prop::collection::vec(0_u32..64, 0..=11),
-            count in 1_u32..=8,
-            span in (0_u32..30, 34_u32..=64),
-        ) {
-            let differing = bits.iter().fold(0_u64, |all, bit| all | 1 << bit);
-            let k = differing.count_ones().max(count - 1);
-            let blocks = Block::divide(span.0..span.1, count, k);
-            prop_assert!(blocks.iter().any(|block| block.meets(differing)));
-            for block in blocks {
-                let value = block.value(fingerprint ^ differing) ^ block.value(fingerprint);
-                prop_assert_eq!(value, block.value(differing));
-                let ones = |columns: Columns| columns.iter().map(|it| it.count_ones()).sum::<u32>();
-                if block.bits == 16 {
-                    let apart = ones(block.others(differing)) + value.count_ones();
-                    prop_assert_eq!(apart, differing.count_ones());
-                }
-                prop_assert!(ones(block.others(differing)) <= differing.count_ones());
-            }
-        }
     }
 }

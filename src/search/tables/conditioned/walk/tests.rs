@@ -1,6 +1,5 @@
 //! However the tree is cut and the memory bounded, what is found is what all pairs find.
 
-use proptest::prelude::*;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -75,30 +74,6 @@ fn crowds<F: Fingerprint>() {
 fn crowds_are_exact() {
     crowds::<u64>();
     crowds::<u128>();
-}
-
-proptest! {
-    /// Runs are joined together as each would be alone, copies and empty runs among them.
-    #[test]
-    fn many_runs_are_as_good_as_one(
-        batch in prop::collection::vec((any::<u64>(), 0u32..64), 0..60),
-        runs in prop::collection::vec(prop::collection::vec((any::<u64>(), 0u32..64), 0..40), 0..6),
-        k in 0u32..=5,
-        shape in 0usize..7,
-    ) {
-        let skew = |all: &[(u64, u32)]| all.iter().map(|(f, by)| f >> by).collect::<Vec<_>>();
-        let batch = set(skew(&batch));
-        let runs = runs.iter().map(|run| {
-            let mut run = skew(run);
-            run.sort_unstable();
-            run
-        });
-        let runs: Vec<Vec<u64>> = runs.collect();
-        let slices: Vec<&[u64]> = runs.iter().map(|run| &run[..]).collect();
-        let conditioned = Conditioned::shaped(&batch, k, shapes()[shape]);
-        let found = probed_runs(&conditioned, &slices, &mut Walk::default());
-        prop_assert_eq!(found, all_pairs_of_runs(&batch, &slices, k));
-    }
 }
 
 #[test]

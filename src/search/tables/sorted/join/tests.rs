@@ -5,35 +5,12 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 use crate::tables::masked::Masked;
-use crate::tables::tests::{
-    all_own_pairs, all_pairs, inputs, joined, off, probed, probed_runs, set, uniform,
-};
+use crate::tables::tests::{all_own_pairs, all_pairs, joined, off, probed, set, uniform};
 
 fn itself<F: Fingerprint>(batch: &[F], design: Masked, k: u32) -> Vec<Hit> {
     let sorted = SortedJoin::new(batch.into(), design.into(), k).unwrap();
     let mut scratch = Gathering::default();
     joined(sorted.parts(), |part, found| sorted.join(part, &mut scratch, found))
-}
-
-fn is_exact<F: Fingerprint>() {
-    let mut random = ChaCha8Rng::seed_from_u64(7);
-    for k in [0, 1, 3, 4, 7] {
-        let blocks = [1, 2, 3].map(|choose| Masked::Blocks { blocks: k + choose, choose });
-        let paper = Masked::PAPER.into_iter().filter(|design| k <= design.covers());
-        for design in paper.chain(blocks) {
-            for (mut batch, others) in inputs::<F>(&mut random, k) {
-                batch.extend(others);
-                let batch = set(batch);
-                assert_eq!(itself(&batch, design, k), all_own_pairs(&batch, k), "{design} at {k}");
-            }
-        }
-    }
-}
-
-#[test]
-fn a_batch_finds_itself() {
-    is_exact::<u64>();
-    is_exact::<u128>();
 }
 
 #[test]
@@ -63,16 +40,6 @@ fn crowds_are_divided_and_stay_exact() {
         let sorted = SortedJoin::new(Arc::from(&batch[..]), design.into(), 3).unwrap();
         assert_eq!(probed(&sorted, &others), all_pairs(&batch, &others, 3), "{design}");
     }
-}
-
-#[test]
-fn a_pair_names_its_run() {
-    let batch: Arc<[u64]> = Arc::from([5, 1 << 40]);
-    let sorted = SortedJoin::new(batch, Masked::Ten.into(), 1).unwrap();
-    let runs: [&[u64]; 4] = [&[4, 1 << 41], &[], &[5, 1 << 40 | 1], &[5]];
-    let found = probed_runs(&sorted, &runs, &mut Gathering::default());
-    let hit = |batch, run, at, distance| Hit { batch, run, at, distance };
-    assert_eq!(found, [hit(0, 0, 0, 1), hit(0, 2, 0, 0), hit(0, 3, 0, 0), hit(1, 2, 1, 1)]);
 }
 
 /// Ledgers hold parts, and a join may be resumed with other memory and other workers.
