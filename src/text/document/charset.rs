@@ -18,25 +18,18 @@ const GUESSED_BY: usize = 256 << 10;
 
 const TELLING: usize = 1024;
 
-pub(super) fn decode_html<'a>(
-    bytes: &'a [u8],
-    declared: Option<&[u8]>,
-) -> Result<Cow<'a, str>, Reason> {
+type Characters<'a> = Result<Cow<'a, str>, Reason>;
+
+pub(super) fn decode_html<'a>(bytes: &'a [u8], declared: Option<&[u8]>) -> Characters<'a> {
     let named = declared.and_then(Encoding::for_label_no_replacement);
     decode(bytes, named.or_else(|| declared_in(bytes)))
 }
 
-pub(super) fn decode_text<'a>(
-    bytes: &'a [u8],
-    declared: Option<&[u8]>,
-) -> Result<Cow<'a, str>, Reason> {
+pub(super) fn decode_text<'a>(bytes: &'a [u8], declared: Option<&[u8]>) -> Characters<'a> {
     decode(bytes, declared.and_then(Encoding::for_label_no_replacement))
 }
 
-fn decode<'a>(
-    bytes: &'a [u8],
-    declared: Option<&'static Encoding>,
-) -> Result<Cow<'a, str>, Reason> {
+fn decode<'a>(bytes: &'a [u8], declared: Option<&'static Encoding>) -> Characters<'a> {
     let text = characters(bytes, declared);
     if is_text(&text) { Ok(text) } else { Err("the bytes are no text".into()) }
 }
@@ -79,8 +72,7 @@ fn believed<'a>(bytes: &'a [u8], encoding: &'static Encoding) -> Option<Cow<'a, 
     (is_nearly_whole || encoding == UTF_8 && is_nearly_utf8(bytes)).then_some(text)
 }
 
-/// Whether at least four of five bytes beyond ASCII belong to characters of UTF-8, whole or cut off. In text of other
-/// encodings up to half of them do by chance.
+/// Whether four of five bytes beyond ASCII belong to characters of UTF-8. In other encodings up to half do by chance.
 fn is_nearly_utf8(mut bytes: &[u8]) -> bool {
     let (mut formed, mut stray) = (0, 0);
     while let Some(at) = bytes.iter().position(|byte| !byte.is_ascii()) {
@@ -101,8 +93,7 @@ fn is_nearly_utf8(mut bytes: &[u8]) -> bool {
     formed >= 4 * stray
 }
 
-/// Whether bytes that are valid UTF-8 have another meaning in this encoding: UTF-16 has zeros where it has
-/// ASCII, as in tags, and ISO-2022-JP has escapes.
+/// Whether what is valid UTF-8 means something else here: tags in UTF-16 have zeros, and ISO-2022-JP has escapes.
 fn is_disguised(bytes: &[u8], encoding: &'static Encoding) -> bool {
     let mark = match encoding {
         _ if encoding == ISO_2022_JP => 0x1b,
@@ -123,8 +114,7 @@ pub(super) fn guess(bytes: &[u8]) -> &'static Encoding {
     if is_ascii { UTF_8 } else { detector.guess(None, Utf8Detection::Allow) }
 }
 
-/// The encoding that a page declares itself: `<meta charset=x>`, `<meta content="...;charset=x">` or
-/// `<?xml encoding="x"?>`.
+/// What a page itself declares: `<meta charset=x>`, `<meta content="...;charset=x">` or `<?xml encoding="x"?>`.
 fn declared_in(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = bytes[..bytes.len().min(DECLARED_WITHIN)].to_ascii_lowercase();
     let mut rest = &head[..];
@@ -168,83 +158,66 @@ mod tests {
 
     const CHINESE: &str = "今天天气很好，我们一起去公园散步，晚上回家吃饭。";
 
-    fn html(bytes: &[u8], declared: Option<&[u8]>) -> String {
-        decode_html(bytes, declared).unwrap().into_owned()
-    }
-
     fn text(bytes: &[u8], declared: Option<&[u8]>) -> String {
         decode_text(bytes, declared).unwrap().into_owned()
     }
 
-    fn meta(charset: &str, text: &str, encoding: &'static Encoding) -> Vec<u8> {
-        let html = format!("<html><head><meta charset=\"{charset}\"></head><p>{text}");
-        encoding.encode(&html).0.into_owned()
+    fn utf_16(text: &str) -> Vec<u8> {
+        text.encode_utf16().flat_map(u16::to_le_bytes).collect()
     }
 
     #[test]
-    fn what_is_declared_is_believed() {
-        let gbk = GBK.encode(CHINESE).0;
-        assert_eq!(html(&gbk, Some(b"GB2312")), CHINESE);
-        assert!(html(&meta("gbk", CHINESE, GBK), None).ends_with(CHINESE));
-        let words = "日本語のページです";
-        let page =
-            format!("<META http-equiv=Content-Type content='text/html; charset=Shift_JIS'>{words}");
-        assert!(html(&SHIFT_JIS.encode(&page).0, None).ends_with(words));
+    fn true_declarations_are_believed_false_ones_found_out_and_the_rest_is_guessed() {
+        let long = CHINESE.repeat(4);
+        let meta =
+            |charset: &str| format!("<html><head><meta charset=\"{charset}\"></head><p>{CHINESE}");
+        let japanese =
+            "<META http-equiv=Content-Type content='text/html; charset=Shift_JIS'>ページ";
         let xml = "<?xml version='1.0' encoding='windows-1251'?><p>Привет";
-        assert!(html(&WINDOWS_1251.encode(xml).0, None).ends_with("Привет"));
         let commented = "<!-- <meta charset=gbk> --><meta charset=windows-1252>é";
-        assert!(html(&WINDOWS_1252.encode(commented).0, None).ends_with('é'));
-    }
-
-    #[test]
-    fn a_false_declaration_is_found_out() {
-        for lie in [&b"iso-8859-1"[..], b"gbk", b"us-ascii", b"nonsense"] {
-            assert_eq!(html(CHINESE.as_bytes(), Some(lie)), CHINESE, "{lie:?}");
+        for (html, encoding, declared) in [
+            (CHINESE, GBK, "GB2312"),
+            (&meta("gbk"), GBK, ""),
+            (japanese, SHIFT_JIS, ""),
+            (xml, WINDOWS_1251, ""),
+            (commented, WINDOWS_1252, ""),
+            (CHINESE, UTF_8, "iso-8859-1"),
+            (CHINESE, UTF_8, "gbk"),
+            (CHINESE, UTF_8, "us-ascii"),
+            (CHINESE, UTF_8, "nonsense"),
+            (&meta("utf-16"), UTF_8, ""),
+            ("<p>a page", UTF_8, "utf-16"),
+            (&long, GBK, "utf-8"),
+            (&long, GBK, ""),
+            ("café au lait", WINDOWS_1252, ""),
+            ("", UTF_8, ""),
+        ] {
+            let bytes = encoding.encode(html).0;
+            let declared = Some(declared.as_bytes()).filter(|name| !name.is_empty());
+            assert_eq!(decode_html(&bytes, declared).unwrap(), html, "{declared:?}");
         }
-        let gbk = GBK.encode(&CHINESE.repeat(4)).0.into_owned();
-        assert_eq!(text(&gbk, Some(b"utf-8")), CHINESE.repeat(4));
-        assert!(html(&meta("utf-16", CHINESE, UTF_8), None).ends_with(CHINESE));
-        assert_eq!(html(b"<p>a page", Some(b"utf-16")), "<p>a page");
-        let utf_16: Vec<u8> = "<p>a".encode_utf16().flat_map(u16::to_le_bytes).collect();
-        assert_eq!(html(&utf_16, Some(b"utf-16")), "<p>a");
-        // Browsers show nothing of what is declared so; and one byte is damaged.
-        let damaged = [&gbk[..], b"\xff"].concat();
-        let read = text(&damaged, Some(b"iso-2022-cn"));
-        assert!(read.starts_with(CHINESE), "{read}");
-    }
-
-    #[test]
-    fn marks_decide_and_the_rest_is_guessed() {
-        let utf_16: Vec<u8> = "\u{feff}页 a".encode_utf16().flat_map(u16::to_le_bytes).collect();
-        assert_eq!(html(&utf_16, Some(b"utf-8")), "页 a");
+        assert_eq!(decode_html(&utf_16("<p>a"), Some(b"utf-16")).unwrap(), "<p>a");
+        assert_eq!(decode_html(&utf_16("\u{feff}页 a"), Some(b"utf-8")).unwrap(), "页 a");
         assert_eq!(text("\u{feff}页".as_bytes(), Some(b"gbk")), "页");
-        assert_eq!(text(&GBK.encode(&CHINESE.repeat(4)).0, None), CHINESE.repeat(4));
-        assert_eq!(text(b"caf\xe9 au lait", None), "café au lait");
-        assert_eq!(text(b"", None), "");
+        // Browsers show nothing of what is declared so; and one byte is damaged.
+        let read = text(&[&GBK.encode(&long).0[..], b"\xff"].concat(), Some(b"iso-2022-cn"));
+        assert!(read.starts_with(CHINESE), "{read}");
     }
 
     #[test]
     fn a_few_broken_bytes_do_not_change_the_encoding() {
         let german = "Die Straßenbahn fährt über die große Brücke";
-        let utf_8: [(&[u8], &str); 5] = [
-            (b"\xc3", "cut off"),
-            (b"\xe2\x80", "cut off"),
-            (b"\xa0", "stray"),
-            (b"\xff", "stray"),
-            (b"\xed\xa0\xbd\xed\xb8\x80", "surrogates"),
-        ];
-        for (broken, what) in utf_8 {
+        for broken in [&b"\xc3"[..], b"\xe2\x80", b"\xa0", b"\xff", b"\xed\xa0\xbd\xed\xb8\x80"] {
             let bytes = [german.as_bytes(), broken, b", ", german.as_bytes()].concat();
             let expected = String::from_utf8_lossy(&bytes);
             for declared in [None, Some(&b"utf-8"[..])] {
-                assert_eq!(text(&bytes, declared), expected, "{what}, {declared:?}");
+                assert_eq!(text(&bytes, declared), expected, "{broken:?}, {declared:?}");
             }
-            assert_eq!(nearly_utf8(&bytes).unwrap(), expected, "{what}");
+            assert_eq!(nearly_utf8(&bytes).unwrap(), expected, "{broken:?}");
             let meta = [b"<meta charset=utf-8>", &bytes[..]].concat();
-            assert!(html(&meta, None).ends_with(&*expected), "{what}");
-            let english =
-                [b"a page of ASCII ".repeat(40), broken.to_vec(), b" words".to_vec()].concat();
-            assert_eq!(text(&english, Some(b"utf-8")), String::from_utf8_lossy(&english), "{what}");
+            assert!(decode_html(&meta, None).unwrap().ends_with(&*expected), "{broken:?}");
+            let english = [&b"a page of ASCII ".repeat(40), broken, b" words"].concat();
+            assert_eq!(text(&english, Some(b"utf-8")), String::from_utf8_lossy(&english));
             assert!(text(&bytes, Some(b"windows-1252")).contains("fÃ¤hrt"), "what is declared");
         }
         let gbk = [&GBK.encode(CHINESE).0[..], b"\xff", &GBK.encode(&CHINESE.repeat(9)).0].concat();

@@ -47,8 +47,7 @@ impl Inputs {
         hasher.digest128()
     }
 
-    /// The same of the states of the files, which change when the bytes do: processes that see the same files agree on this digest. None if
-    /// a file has no such state.
+    /// The same of the states of the files, which change when the bytes do, on every host alike. None if a file has none.
     pub fn states(&self) -> Option<u128> {
         let mut hasher = Xxh3::new();
         for file in &self.files {

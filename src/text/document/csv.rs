@@ -77,22 +77,10 @@ impl At {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Scan {
-    End(usize),
-    /// Not yet: its last value has no end.
-    Open,
-    /// Not yet: the quotes of its last value are not closed.
-    OpenQuotes,
-}
-
-fn scan(bytes: &[u8]) -> Scan {
+/// The length of the first record, or where its end is missing.
+fn scan(bytes: &[u8]) -> Result<usize, At> {
     let mut at = At::default();
-    match at.read(bytes) {
-        Some(length) => Scan::End(length),
-        None if at == At::Quoted => Scan::OpenQuotes,
-        None => Scan::Open,
-    }
+    at.read(bytes).ok_or(at)
 }
 
 impl<'a> CsvCutter<'a> {
@@ -135,7 +123,7 @@ impl<'a> CsvCutter<'a> {
                 Arc::clone(self.columns.insert(Arc::new(columns)))
             }
         };
-        Ok(Box::new(CsvPortion { first, columns, bytes, span: Span::AnyLines }))
+        Ok(Box::new(CsvPortion { first, columns, bytes, is_in_lines: false }))
     }
 
     fn bad(&mut self, len: usize, reason: impl Into<Reason>) -> Result<Box<dyn Portion>> {
@@ -147,14 +135,14 @@ impl<'a> CsvCutter<'a> {
         Ok(Box::new(Unread(first, reason.into())))
     }
 
-    fn last(&mut self, end: End, state: Scan) -> Result<Option<Box<dyn Portion>>> {
+    fn last(&mut self, end: End, state: At) -> Result<Option<Box<dyn Portion>>> {
         let all = self.buffer.len();
         match (end, state) {
-            (End::Whole, Scan::OpenQuotes) if self.columns.is_some() => {
+            (End::Whole, At::Quoted) if self.columns.is_some() => {
                 let (first, bytes) = self.take(all);
                 self.lines_of(Source::of_text(bytes, self.input.path()), first)
             }
-            (End::Whole, Scan::End(_) | Scan::Open) => self.records(all).map(Some),
+            (End::Whole, At::Begin | At::Plain | At::Quote) => self.records(all).map(Some),
             _ => self.bad(all, BROKEN_OFF).map(Some),
         }
     }
@@ -178,7 +166,7 @@ impl<'a> CsvCutter<'a> {
         Ok(Some(match lines {
             Ok(bytes) => {
                 let columns = Arc::clone(columns);
-                Box::new(CsvPortion { first, columns, bytes, span: Span::OneLine })
+                Box::new(CsvPortion { first, columns, bytes, is_in_lines: true })
             }
             Err(reason) => Box::new(Unread(first, reason)),
         }))
@@ -281,21 +269,18 @@ impl Cutter for CsvCutter<'_> {
     }
 }
 
-fn whole_records(bytes: &[u8]) -> (usize, Scan) {
+fn whole_records(bytes: &[u8]) -> (usize, At) {
     let mut len = 0;
     loop {
         match scan(&bytes[len..]) {
-            Scan::End(record) => len += record,
-            open => return (len, open),
+            Ok(record) => len += record,
+            Err(open) => return (len, open),
         }
     }
 }
 
 fn header(bytes: &[u8], fields: &Fields, path: &Path) -> Result<Columns> {
-    let line = match scan(bytes) {
-        Scan::End(len) => &bytes[..len],
-        _ => bytes,
-    };
+    let line = &bytes[..scan(bytes).unwrap_or(bytes.len())];
     let mut values = Values::new(line.len().min(MOST_COLUMNS));
     let bad = |reason: Reason| Error::new(Kind::BadData, reason.to_string()).at(path).line(1);
     values.read(line).map_err(bad)?;
@@ -314,11 +299,7 @@ pub(super) fn records(mut bytes: &[u8]) -> impl Iterator<Item = Vec<String>> {
         if bytes.is_empty() {
             return None;
         }
-        let length = match scan(bytes) {
-            Scan::End(length) => length,
-            Scan::Open | Scan::OpenQuotes => bytes.len(),
-        };
-        let (record, rest) = bytes.split_at(length);
+        let (record, rest) = bytes.split_at(scan(bytes).unwrap_or(bytes.len()));
         bytes = rest;
         values.read(record).ok()?;
         let text = |column| String::from_utf8_lossy(values.get(column)).into_owned();
@@ -354,7 +335,7 @@ impl Values {
         Values { reader: Reader::new(), unquoted: Vec::new(), ends, count: 0 }
     }
 
-    fn read(&mut self, record: &[u8]) -> std::result::Result<(), Reason> {
+    fn read(&mut self, record: &[u8]) -> Result<(), Reason> {
         self.reader.reset();
         self.unquoted.resize(self.unquoted.len().max(record.len() + 1), 0);
         self.count = 0;
@@ -387,18 +368,13 @@ impl Values {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Span {
-    AnyLines,
-    OneLine,
-}
-
 #[derive(Debug)]
 struct CsvPortion {
     first: Position,
     columns: Arc<Columns>,
     bytes: Vec<u8>,
-    span: Span,
+    /// Whether no record has more than one line.
+    is_in_lines: bool,
 }
 
 impl Portion for CsvPortion {
@@ -408,7 +384,7 @@ impl Portion for CsvPortion {
         for (position, record, end) in self.records() {
             if record.trim_ascii().is_empty() {
                 passed.blank += 1;
-            } else if end == Scan::OpenQuotes {
+            } else if end == Err(At::Quoted) {
                 each(position, Err("quotes are not closed".into()));
             } else if position.line > 1 {
                 each(position, self.document(record, &mut values, fields));
@@ -428,19 +404,15 @@ impl Portion for CsvPortion {
 }
 
 impl CsvPortion {
-    fn records(&self) -> impl Iterator<Item = (Position, &[u8], Scan)> {
+    fn records(&self) -> impl Iterator<Item = (Position, &[u8], Result<usize, At>)> {
         let (mut position, mut rest) = (self.first, &self.bytes[..]);
         std::iter::from_fn(move || {
-            let within = match self.span {
-                _ if rest.is_empty() => return None,
-                Span::AnyLines => rest,
-                Span::OneLine => first_line(rest),
-            };
+            if rest.is_empty() {
+                return None;
+            }
+            let within = if self.is_in_lines { first_line(rest) } else { rest };
             let end = scan(within);
-            let (record, more) = match end {
-                Scan::End(len) => rest.split_at(len),
-                Scan::Open | Scan::OpenQuotes => rest.split_at(within.len()),
-            };
+            let (record, more) = rest.split_at(end.unwrap_or(within.len()));
             let at = position;
             position.line += memchr_iter(b'\n', record).count() as u64;
             rest = more;
@@ -453,7 +425,7 @@ impl CsvPortion {
         record: &'a [u8],
         values: &mut Values,
         fields: &Fields,
-    ) -> std::result::Result<Document<'a>, Reason> {
+    ) -> Result<Document<'a>, Reason> {
         check_start(record)?;
         values.read(record)?;
         self.columns.check_count(values.count)?;

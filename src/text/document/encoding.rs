@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io::{self, Read};
+use std::io::{self, Chain, Cursor, Read};
 use std::str::FromStr;
 
 use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8};
@@ -61,10 +61,7 @@ impl fmt::Display for TextEncoding {
     }
 }
 
-pub(super) fn text_in(
-    encoding: Option<TextEncoding>,
-    bytes: &[u8],
-) -> std::result::Result<&str, Reason> {
+pub(super) fn text_in(encoding: Option<TextEncoding>, bytes: &[u8]) -> Result<&str, Reason> {
     as_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
         match (encoding.filter(|it| it.0 != UTF_8), TextEncoding::likely(bytes)) {
@@ -85,7 +82,7 @@ pub(super) fn text_in(
 pub(super) fn text_of_file(
     encoding: Option<TextEncoding>,
     bytes: &[u8],
-) -> std::result::Result<Cow<'_, str>, Reason> {
+) -> Result<Cow<'_, str>, Reason> {
     text_in(encoding, bytes).map(Cow::Borrowed).or_else(|reason| {
         let is_utf8 = encoding.is_none_or(|it| it.0 == UTF_8);
         is_utf8.then(|| charset::nearly_utf8(bytes)).flatten().ok_or(reason)
@@ -93,61 +90,53 @@ pub(super) fn text_of_file(
 }
 
 pub(super) struct Decoded<R> {
-    raw: R,
+    /// The first bytes, once they were looked at, and the others.
+    raw: Chain<Cursor<Vec<u8>>, R>,
     named: Option<TextEncoding>,
     state: State,
 }
 
 enum State {
     Begins,
-    Utf8 { first: Vec<u8>, given: usize },
+    Utf8,
     Decodes(Box<Decoding>),
 }
 
 struct Decoding {
     decoder: Decoder,
-    /// Room for what is read; `raw[from..to]` is not decoded.
     raw: Vec<u8>,
-    from: usize,
-    to: usize,
-    is_last: bool,
     /// Room for what is decoded; `text[given..made]` was not given.
     text: Vec<u8>,
     given: usize,
     made: usize,
-    is_done: bool,
+    is_over: bool,
 }
 
 impl<R: Read> Decoded<R> {
     /// The bytes of `raw`. A byte order mark decides; without one, they are in the encoding that is named, or else UTF-8.
     pub(super) fn new(raw: R, named: Option<TextEncoding>) -> Decoded<R> {
-        Decoded { raw, named, state: State::Begins }
+        Decoded { raw: Cursor::default().chain(raw), named, state: State::Begins }
     }
 
     fn begin(&mut self) -> io::Result<State> {
+        let (begun, raw) = self.raw.get_mut();
         let mut first = Vec::new();
-        self.raw.by_ref().take(MARK_BYTES as u64).read_to_end(&mut first)?;
+        raw.take(MARK_BYTES as u64).read_to_end(&mut first)?;
         let marked = Encoding::for_bom(&first).map(|(encoding, _)| encoding);
-        let to = first.len();
+        *begun = Cursor::new(first);
         let encoding = marked.or(self.named.map(|it| it.0)).unwrap_or(UTF_8);
-        Ok(match encoding {
-            _ if encoding == UTF_8 => State::Utf8 { first, given: 0 },
-            _ => {
-                first.resize(RAW_BYTES, 0);
-                State::Decodes(Box::new(Decoding {
-                    decoder: encoding.new_decoder_with_bom_removal(),
-                    from: 0,
-                    to,
-                    raw: first,
-                    is_last: false,
-                    // A byte of the raw text takes at most three in UTF-8.
-                    text: vec![0; 4 * RAW_BYTES],
-                    given: 0,
-                    made: 0,
-                    is_done: false,
-                }))
-            }
-        })
+        if encoding == UTF_8 {
+            return Ok(State::Utf8);
+        }
+        Ok(State::Decodes(Box::new(Decoding {
+            decoder: encoding.new_decoder_with_bom_removal(),
+            raw: vec![0; RAW_BYTES],
+            // A byte of the raw text takes at most three in UTF-8, so there is room for all of it.
+            text: vec![0; 4 * RAW_BYTES],
+            given: 0,
+            made: 0,
+            is_over: false,
+        })))
     }
 }
 
@@ -157,56 +146,38 @@ impl<R: Read> Read for Decoded<R> {
             self.state = self.begin()?;
         }
         match &mut self.state {
-            State::Begins => unreachable!("it has begun"),
-            State::Utf8 { first, given } if *given < first.len() => {
-                let read = (&first[*given..]).read(into)?;
-                *given += read;
-                Ok(read)
-            }
-            State::Utf8 { .. } => self.raw.read(into),
             State::Decodes(decoding) => decoding.read(&mut self.raw, into),
+            State::Begins | State::Utf8 => self.raw.read(into),
         }
     }
 }
 
 impl Decoding {
     fn read(&mut self, raw: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
-        while self.given == self.made && !self.is_done && !into.is_empty() {
-            if self.from == self.to && !self.is_last {
-                self.to = raw.read(&mut self.raw)?;
-                self.from = 0;
-                self.is_last = self.to == 0;
-            }
-            self.decode();
+        while self.given == self.made && !self.is_over && !into.is_empty() {
+            let count = raw.read(&mut self.raw)?;
+            self.is_over = count == 0;
+            self.decode(count);
         }
         let read = (&self.text[self.given..self.made]).read(into)?;
         self.given += read;
         Ok(read)
     }
 
-    fn decode(&mut self) {
+    fn decode(&mut self, count: usize) {
         (self.given, self.made) = (0, 0);
-        while self.made + RAW_BYTES < self.text.len() {
-            let (end, made) = (self.text.len() - 1, self.made);
-            let room = &mut self.text[made..end];
+        let mut from = 0;
+        loop {
             let (result, read, written) = self.decoder.decode_to_utf8_without_replacement(
-                &self.raw[self.from..self.to],
-                room,
-                self.is_last,
+                &self.raw[from..count],
+                &mut self.text[self.made..],
+                self.is_over,
             );
-            self.from += read;
+            from += read;
             self.made += written;
-            match result {
-                DecoderResult::InputEmpty => {
-                    self.is_done = self.is_last;
-                    break;
-                }
-                DecoderResult::OutputFull => break,
-                DecoderResult::Malformed(..) => {
-                    self.text[self.made] = NO_CHARACTER;
-                    self.made += 1;
-                }
-            }
+            let DecoderResult::Malformed(..) = result else { return };
+            self.text[self.made] = NO_CHARACTER;
+            self.made += 1;
         }
     }
 }
@@ -214,7 +185,7 @@ impl Decoding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use encoding_rs::{BIG5, GBK, SHIFT_JIS, UTF_16BE, UTF_16LE, WINDOWS_1252};
+    use encoding_rs::{BIG5, GBK, SHIFT_JIS, WINDOWS_1252};
 
     struct Slow<'a>(&'a [u8], usize);
 
@@ -237,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn named_encodings_become_utf8() {
+    fn named_encodings_become_utf8_and_a_byte_order_mark_decides() {
         for (encoding, name, text) in [
             (GBK, "gbk", "今天天气很好\n"),
             (GBK, "GB2312", "公园"),
@@ -245,33 +216,25 @@ mod tests {
             (SHIFT_JIS, "shift_jis", "日本語のページ"),
             (WINDOWS_1252, "latin-1", "café\u{2014}"),
             (WINDOWS_1252, "windows-1252", ""),
+            (UTF_8, "utf-8", "页"),
         ] {
             for text in [text.to_owned(), text.repeat(8_000)] {
-                assert_eq!(
-                    decoded(&encoding.encode(&text).0, Some(name)),
-                    text.into_bytes(),
-                    "{name}"
-                );
+                let found = decoded(&encoding.encode(&text).0, Some(name));
+                assert_eq!(found, text.into_bytes(), "{name}");
             }
         }
-        assert_eq!(decoded("页".as_bytes(), Some("utf-8")), "页".as_bytes());
-        assert_eq!(decoded("a\u{ff}".as_bytes(), None), "a\u{ff}".as_bytes());
-    }
-
-    #[test]
-    fn a_byte_order_mark_decides() {
-        let text = "页 a\n";
-        let units = || format!("\u{feff}{text}").encode_utf16().collect::<Vec<u16>>();
-        let little: Vec<u8> = units().into_iter().flat_map(u16::to_le_bytes).collect();
-        let big: Vec<u8> = units().into_iter().flat_map(u16::to_be_bytes).collect();
+        let marked = "\u{feff}页 a\n";
+        let (text, units) = (&marked.as_bytes()[3..], marked.encode_utf16());
+        let little: Vec<u8> = units.clone().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = units.flat_map(u16::to_be_bytes).collect();
         for name in [None, Some("gbk"), Some("utf-16le")] {
-            assert_eq!(decoded(&little, name), text.as_bytes(), "{name:?}");
-            assert_eq!(decoded(&big, name), text.as_bytes(), "{name:?}");
-            let marked = format!("\u{feff}{text}").into_bytes();
-            assert_eq!(decoded(&marked, name), marked, "the formats pass over this mark");
+            assert_eq!(decoded(&little, name), text, "{name:?}");
+            assert_eq!(decoded(&big, name), text, "{name:?}");
+            let found = decoded(marked.as_bytes(), name);
+            assert_eq!(found, marked.as_bytes(), "the formats pass over this mark");
         }
-        assert_eq!(decoded(&little[2..], Some(UTF_16LE.name())), text.as_bytes());
-        assert_eq!(decoded(&big[2..], Some(UTF_16BE.name())), text.as_bytes());
+        assert_eq!(decoded(&little[2..], Some("utf-16le")), text);
+        assert_eq!(decoded(&big[2..], Some("utf-16be")), text);
     }
 
     #[test]
@@ -290,18 +253,17 @@ mod tests {
 
     #[test]
     fn a_reason_names_the_likely_encoding() {
-        let gbk = GBK.encode(&"今天天气很好，我们一起去公园散步。".repeat(4)).0.into_owned();
+        let text = "今天天气很好，我们一起去公园散步。".repeat(4);
+        let gbk = GBK.encode(&text).0;
         let reason = text_in(None, &gbk).unwrap_err();
         assert_eq!(reason.what, "not UTF-8");
         assert!(reason.to_string().ends_with("look like gbk (the setting `encoding`)"), "{reason}");
-        let damaged =
-            [&b"\xff"[..], "今天天气很好，我们一起去公园散步。".repeat(4).as_bytes()].concat();
-        assert!(TextEncoding::likely("页".as_bytes()).is_none());
-        assert!(
-            text_in(None, &damaged).unwrap_err().to_string().starts_with("not UTF-8 at byte 0")
-        );
-        assert_eq!(text_of_file(None, &damaged).unwrap(), String::from_utf8_lossy(&damaged));
         assert_eq!(text_of_file(None, &gbk).unwrap_err(), reason);
+        let damaged = [&b"\xff"[..], text.as_bytes()].concat();
+        let reason = text_in(None, &damaged).unwrap_err().to_string();
+        assert!(reason.starts_with("not UTF-8 at byte 0"), "{reason}");
+        assert_eq!(text_of_file(None, &damaged).unwrap(), String::from_utf8_lossy(&damaged));
+        assert!(TextEncoding::likely("页".as_bytes()).is_none());
         assert!("ebcdic".parse::<TextEncoding>().unwrap_err().to_string().contains("such as gbk"));
     }
 }

@@ -57,7 +57,7 @@ impl Inputs {
 fn expand(argument: &Path, format: Format, exclude: &[Pattern], inputs: &mut Inputs) -> Result<()> {
     if argument == "-" {
         let format = match standard_input::is_kept() {
-            true => format.of_kept_stream(argument, || head(standard_input::open(), argument))?,
+            true => format.of_kept_stream(argument, &|| head(standard_input::open(), argument))?,
             false => format.of_stream(argument),
         };
         inputs.files.push(Input::standard(format));
@@ -75,6 +75,7 @@ fn expand(argument: &Path, format: Format, exclude: &[Pattern], inputs: &mut Inp
         Err(cause) if cause.kind() == ErrorKind::NotFound => found.matches(argument)?,
         Err(cause) => return Err(Error::io(argument, &cause)),
     }
+    let mut found = found.inputs;
     if found.files.is_empty() && found.passed_over.count() > 0 {
         return Err(Error::new(Kind::Missing, "no file in this folder has the format")
             .at(argument)

@@ -74,19 +74,16 @@ impl Fields {
     }
 
     /// Checks the id of a record. An empty id says that the record gets its place as the id.
-    pub(super) fn check_id(&self, id: &str) -> std::result::Result<(), Reason> {
+    pub(super) fn check_id(&self, id: &str) -> Result<(), Reason> {
         let is_place = !self.place_ids.reads_ids() || self.place_ids.fill() && id.is_empty();
         if is_place { Ok(()) } else { check_id(id) }
     }
 
-    pub(super) fn utf8<'a>(&self, bytes: &'a [u8]) -> std::result::Result<&'a str, Reason> {
+    pub(super) fn utf8<'a>(&self, bytes: &'a [u8]) -> Result<&'a str, Reason> {
         text_in(self.encoding, bytes)
     }
 
-    pub(super) fn page<'a>(
-        &self,
-        document: Document<'a>,
-    ) -> std::result::Result<Document<'a>, Reason> {
+    pub(super) fn page<'a>(&self, document: Document<'a>) -> Result<Document<'a>, Reason> {
         self.check_id(&document.id)?;
         Ok(if self.html { html::as_text(document) } else { document })
     }

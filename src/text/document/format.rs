@@ -59,6 +59,9 @@ named!(pub Format {
     Vectors = "vectors",
 } or "no such input format");
 
+/// Reads the first bytes of a file, where its name does not tell its format.
+type FirstBytes<'h> = &'h dyn Fn() -> Result<Vec<u8>>;
+
 impl Format {
     pub fn has_fields(self) -> bool {
         !matches!(self, Format::Auto | Format::Lines | Format::Fingerprints | Format::Features)
@@ -77,11 +80,7 @@ impl Format {
         matches!(self, Format::Text | Format::Html)
     }
 
-    pub(super) fn in_folder(
-        self,
-        path: &Path,
-        head: impl FnOnce() -> Result<Vec<u8>>,
-    ) -> Result<Option<Format>> {
+    pub(super) fn in_folder(self, path: &Path, head: FirstBytes<'_>) -> Result<Option<Format>> {
         let fits = |all: &[&str]| all.contains(&extension(path).as_str());
         Ok(match self {
             Format::Text | Format::Lines => Some(self),
@@ -99,11 +98,7 @@ impl Format {
         })
     }
 
-    pub(super) fn alone(
-        self,
-        path: &Path,
-        head: impl FnOnce() -> Result<Vec<u8>>,
-    ) -> Result<Format> {
+    pub(super) fn alone(self, path: &Path, head: FirstBytes<'_>) -> Result<Format> {
         if !matches!(self, Format::Auto | Format::Vectors) {
             return Ok(self);
         }
@@ -122,11 +117,7 @@ impl Format {
 
     /// The format of a stream that is kept, so that its first bytes can be looked at. What these do not show is taken for JSON Lines, as of
     /// other streams, and never for one page.
-    pub(super) fn of_kept_stream(
-        self,
-        path: &Path,
-        head: impl FnOnce() -> Result<Vec<u8>>,
-    ) -> Result<Format> {
+    pub(super) fn of_kept_stream(self, path: &Path, head: FirstBytes<'_>) -> Result<Format> {
         if self != Format::Auto {
             return self.alone(path, head);
         }
@@ -160,7 +151,7 @@ const NOT_READ: [(&str, &[&str]); 6] = [
 ];
 
 impl Recognized {
-    fn of(path: &Path, head: impl FnOnce() -> Result<Vec<u8>>) -> Result<Recognized> {
+    fn of(path: &Path, head: FirstBytes<'_>) -> Result<Recognized> {
         let extension = extension(path);
         if ["jsonl", "ndjson"].contains(&extension.as_str()) {
             return Ok(Recognized::Format(Format::Jsonl));
@@ -239,8 +230,7 @@ fn opens_objects(head: &[u8]) -> bool {
     }
 }
 
-/// Whether a file with this beginning has one JSON object a line: the first object has its first key,
-/// or its end, on its first line.
+/// Whether the first object has its first key, or its end, on its first line: so there is one on each line.
 fn opens_json_lines(head: &[u8]) -> bool {
     let Some(rest) = head.strip_prefix(b"{") else { return false };
     let next = rest.iter().find(|&&byte| byte != b' ' && byte != b'\t');
@@ -269,101 +259,36 @@ fn extension(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    fn alone(name: &str, head: &str) -> Result<Format> {
-        Format::Auto.alone(Path::new(name), || Ok(head.into()))
-    }
-
-    fn in_folder(format: Format, name: &str, head: &str) -> Result<Option<Format>> {
-        format.in_folder(Path::new(name), || Ok(head.into()))
-    }
-
-    /// Names, beginnings, and the format of each such file.
-    const KNOWN: [(&[&str], &[&str], Format); 9] = [
-        (&["a.jsonl", "a.ndjson.gz", "A.JSONL.GZ"], &["any"], Format::Jsonl),
-        (
-            &["part-0.gz", "a.txt", "a.json.gz", "a.jsonl.1", "a.csv", "a.tsv"],
-            &["{\"id\": 1}\n", "{ \"id", "\u{feff}{}", "\n\n{\t\"a\""],
-            Format::Jsonl,
-        ),
-        (
-            &["a.json", "a.json.bz2"],
-            &["[{\"id\": 1}", "\u{feff} [\n{", "{\n \"id\": 1}", "{\"id\": 1,\n", "[]", "[\n"],
-            Format::Json,
-        ),
-        (&["a.tsv.zst"], &["id\ttext"], Format::Tsv),
-        (
-            &["a.txt", "copyright", "changelog.gz", "b.d/readme"],
-            &["words", "{\n \"id\": 1}", "[{\"id\": 1}]", "{% page %}", "7"],
-            Format::Text,
-        ),
-        (&["crawl.warc.wet.gz", "a.arc"], &["", "?"], Format::Warc),
-        (&["part-0", "a.txt.zst"], &["WARC/1.0\r\n", "filedesc://a.arc 0.0.0.0"], Format::Warc),
-        (&["a.HTM.gz"], &["words"], Format::Html),
-        (&["index", "a"], &["\n<!DOCTYPE html>", "<!-- b --> <HTML>"], Format::Html),
-    ];
-
+    /// Each line of the table: the format that is asked for, names, beginnings, what such a file alone is taken for, what one in a folder is,
+    /// and what a stream of the name is. `-` stands for a file that does not fit, `!` for one that is refused.
     #[test]
     fn formats_are_told_by_the_first_bytes_and_the_name_under_its_packing() {
-        for (names, heads, format) in KNOWN {
-            for (name, head) in names.iter().flat_map(|name| heads.iter().map(move |it| (name, it)))
+        for line in include_str!("format.tsv").lines() {
+            let cells: Vec<&str> = line.split('\t').collect();
+            let [asked, names, heads, alone, in_folder, stream] = cells[..] else {
+                panic!("{line}")
+            };
+            let asked: Format = asked.parse().unwrap();
+            for (name, head) in
+                names.split(' ').flat_map(|name| heads.split('|').map(move |head| (name, head)))
             {
-                assert_eq!(alone(name, head).unwrap(), format, "{name} {head:?}");
-                for asked in [Format::Auto, format] {
-                    let found = in_folder(asked, name, head).unwrap();
-                    assert_eq!(found, Some(format), "{asked}: {name} {head:?}");
-                }
-                let other = if format == Format::Html { Format::Warc } else { Format::Html };
-                assert_eq!(in_folder(other, name, head).unwrap(), None, "{name} {head:?}");
+                let head = head.replace('␤', "\n").replace('␉', "\t").replace('␂', "\u{feff}");
+                let told = |found: Result<Option<Format>>| match found {
+                    Ok(format) => format.map_or("-", Format::name),
+                    Err(error) => {
+                        assert!(error.kind() == Kind::Usage && error.to_string().contains(name));
+                        "!"
+                    }
+                };
+                let path = Path::new(name);
+                let read = || Ok(head.clone().into_bytes());
+                let found = [
+                    told(asked.alone(path, &read).map(Some)),
+                    told(asked.in_folder(path, &read)),
+                    asked.of_stream(path).name(),
+                ];
+                assert_eq!(found, [alone, in_folder, stream], "{asked}: {name} {head:?}");
             }
-        }
-        assert_eq!(alone("a.md", "words").unwrap_err().kind(), Kind::Usage);
-        let named = Format::Features.alone(Path::new("a.parquet"), || panic!("not needed"));
-        assert_eq!(named.unwrap(), Format::Features);
-    }
-
-    #[test]
-    fn what_is_not_read_is_refused_by_name() {
-        let all =
-            [("a.avro", "Obj"), ("a.ORC.gz", "ORC"), ("a.arrow", ""), ("a.jsonl.lz4", "\u{4}")];
-        for (name, head) in all {
-            for refused in [alone(name, head).map(Some), in_folder(Format::Auto, name, head)] {
-                let error = refused.unwrap_err();
-                assert_eq!(error.kind(), Kind::Usage);
-                assert!(error.to_string().contains(name), "{error}");
-            }
-            assert_eq!(in_folder(Format::Text, name, head).unwrap(), Some(Format::Text));
-        }
-        for head in ["7", "[1, 2]", "\"text\"", "null"] {
-            assert_eq!(alone("a.json", head).unwrap_err().kind(), Kind::Usage, "{head}");
-            assert_eq!(in_folder(Format::Auto, "a.json", head).unwrap(), None, "{head}");
-        }
-    }
-
-    #[test]
-    fn a_folder_gives_the_files_that_fit() {
-        for (format, name, head, expected) in [
-            (Format::Auto, "a.md", "words", Some(Format::Text)),
-            (Format::Lines, "a.md", "words", Some(Format::Lines)),
-            (Format::Text, "a.jsonl", "{}", Some(Format::Text)),
-            (Format::Jsonl, "a.json", "[]", None),
-            (Format::Jsonl, "a.tsv", "id\ttext", None),
-            (Format::Tsv, "_SUCCESS", "", None),
-            (Format::Fingerprints, "a.txt", "", Some(Format::Fingerprints)),
-            (Format::Features, "a.jsonl", "", None),
-        ] {
-            assert_eq!(in_folder(format, name, head).unwrap(), expected, "{format}: {name}");
-        }
-    }
-
-    #[test]
-    fn a_stream_is_json_lines_unless_told_otherwise() {
-        for (format, path, expected) in [
-            (Format::Auto, "/dev/fd/63", Format::Jsonl),
-            (Format::Auto, "fifo.tsv", Format::Tsv),
-            (Format::Auto, "fifo.warc.gz", Format::Warc),
-            (Format::Text, "-", Format::Text),
-        ] {
-            assert_eq!(format.of_stream(Path::new(path)), expected, "{path}");
         }
     }
 }

@@ -13,8 +13,7 @@ use super::record::Position;
 use crate::error::{At, Error, Kind, Named, Result, name_of};
 use crate::output::FileId;
 
-/// The input files in order: arguments as given, and the files of one argument by the bytes of their
-/// paths.
+/// The input files in order: arguments as given, the files of one by the bytes of their paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inputs {
     pub(super) files: Vec<Input>,
@@ -33,8 +32,7 @@ pub struct Input {
     origin: Origin,
 }
 
-/// The files in input folders that do not fit the format and are not read: their number and the first
-/// few names.
+/// The files in input folders that are not read: their number and the first few names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PassedOver {
     count: u64,

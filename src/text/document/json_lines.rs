@@ -125,21 +125,10 @@ mod tests {
 
     #[test]
     fn each_object_is_a_line() {
-        for (json, expected) in [
-            ("[]", ""),
-            ("\u{feff}[{\"a\": 1}, {}]\n", "{\"a\": 1}\n{}\n"),
-            (
-                "{\n \"a\": {\"b\": []},\r\n \"c\": 2}\n{\"d\": 3}",
-                "{  \"a\": {\"b\": []},   \"c\": 2}\n{\"d\": 3}\n",
-            ),
-            (
-                r#"[{"a": "}]{[\"\\"},{"b": "\\\"}"}]"#,
-                "{\"a\": \"}]{[\\\"\\\\\"}\n{\"b\": \"\\\\\\\"}\"}\n",
-            ),
-            ("[{\"a\": 1}, 7, null, {\"b\": 2}] x{}", "{\"a\": 1}\n7\nnull\n{\"b\": 2}\nx\n{}\n"),
-            ("[[1, 2], \"a b\"]", "1\n2\n\"a\nb\"\n"),
-            ("[{}]\n[{}]", "{}\n{}\n"),
-        ] {
+        // An end of line is `␤`, and one of Windows `␍␤`.
+        for line in include_str!("json_lines.tsv").lines() {
+            let line = line.replace('␍', "\r").replace('␤', "\n").replace('␂', "\u{feff}");
+            let (json, expected) = line.split_once('\t').unwrap();
             assert_eq!(lines(json), (expected.to_owned(), true), "{json}");
         }
     }

@@ -94,8 +94,7 @@ fn broken(error: &serde_json::Error) -> Reason {
     }
 }
 
-/// For each field the rest of its name from here on: empty if this value is the field, `None` if the
-/// field is not in this value.
+/// For each field the rest of its name from here on: empty if this value is it, `None` if it is not in this value.
 type Wanted<'f> = [Option<&'f str>; 4];
 
 struct Walk<'f, 'v, 'a> {

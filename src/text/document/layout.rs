@@ -96,11 +96,7 @@ impl LinePortion {
         lines.skip(header).map(|(line, bytes)| (Position { line, ..self.start }, bytes))
     }
 
-    fn document<'a>(
-        &self,
-        line: &'a [u8],
-        fields: &Fields,
-    ) -> std::result::Result<Document<'a>, Reason> {
+    fn document<'a>(&self, line: &'a [u8], fields: &Fields) -> Result<Document<'a>, Reason> {
         check_start(line)?;
         let line = fields.utf8(line)?;
         let document = match (self.format, &self.columns) {

@@ -19,27 +19,6 @@
 //!   they are counted and listed.
 //!
 //! Imports `error`, `catch_panic`, `progress`, `small_file`, `work_queues`, `parallel`, `object_storage`, `output` and `results`. Start with [`read`].
-//!
-//! ```
-//! use std::sync::atomic::AtomicU64;
-//! use dupsieve_text::document::{Format, Inputs, ReadOptions, Share, read};
-//! # let folder = tempfile::tempdir().unwrap();
-//! # let path = folder.path().join("pages.jsonl");
-//!
-//! std::fs::write(&path, "{\"id\": 1, \"text\": \"a page\"}\n{\"id\": 2}\n").unwrap();
-//! let inputs = Inputs::find(&[path], Format::Auto)?;
-//! let options = ReadOptions::default();
-//! let mut found = Vec::new();
-//! read(&inputs, &Share::whole(), &options, &AtomicU64::new(0), &mut |batch| {
-//!     batch.parse(&options.fields, &mut |position, document| {
-//!         let id = document.map(|it| it.id.into_owned()).map_err(|reason| reason.to_string());
-//!         found.push((position.line, id));
-//!     });
-//!     true
-//! })?;
-//! assert_eq!(found, [(1, Ok("1".to_owned())), (2, Err("no field `text`; fields found: id".to_owned()))]);
-//! # Ok::<(), dupsieve_base::Error>(())
-//! ```
 
 mod charset;
 mod contents;

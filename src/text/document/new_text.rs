@@ -37,13 +37,9 @@ impl NewText {
         let mut new = Vec::with_capacity(record.len());
         match self.format {
             Format::Tsv => {
-                for (column, value) in record.split(|&it| it == b'\t').enumerate() {
-                    if column > 0 {
-                        new.push(b'\t');
-                    }
-                    let is_text = column == self.column;
-                    new.extend_from_slice(if is_text { text.as_bytes() } else { value });
-                }
+                let mut values: Vec<&[u8]> = record.split(|&it| it == b'\t').collect();
+                values.get_mut(self.column).into_iter().for_each(|value| *value = text.as_bytes());
+                new = values.join(&b'\t');
             }
             Format::Csv => {
                 let values = csv::records(line).next().unwrap_or_default();

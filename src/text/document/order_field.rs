@@ -81,7 +81,7 @@ impl OrderField {
         self.by == OrderBy::Time
     }
 
-    pub fn key(&self, value: &str) -> std::result::Result<OrderKey, Reason> {
+    pub fn key(&self, value: &str) -> Result<OrderKey, Reason> {
         match &self.by {
             OrderBy::Time => time::parse(value),
             _ if value.is_empty() => Ok(OrderKey::Empty),
@@ -91,7 +91,7 @@ impl OrderField {
         }
     }
 
-    pub(super) fn key_of_other(&self) -> std::result::Result<OrderKey, Reason> {
+    pub(super) fn key_of_other(&self) -> Result<OrderKey, Reason> {
         match self.by {
             OrderBy::Time => Err("the time is neither a string nor a number".into()),
             _ => Ok(OrderKey::Wrong),

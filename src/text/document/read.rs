@@ -53,8 +53,7 @@ pub struct FileRead {
 pub trait Deliver {
     fn records(&mut self, records: Records) -> bool;
 
-    /// Takes note that a file was read to its end, all of whose portions came before; or that several were, which are pages of one
-    /// portion.
+    /// Takes note that a file was read to its end, all of whose portions came before, or several that are one portion.
     fn end(&mut self, _read: &[FileRead]) -> Result<()> {
         Ok(())
     }

@@ -1,5 +1,4 @@
-//! Parses a line with ready-made data: an id, a tab, and a fingerprint or weighted features. A final
-//! CR is dropped, because neither can end in one.
+//! Parses a line with an id, a tab, and a fingerprint or weighted features. Neither can end in CR, so that is dropped.
 
 use super::reason::Reason;
 use super::record::{Content, Document};

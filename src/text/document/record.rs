@@ -21,8 +21,7 @@ pub struct Document<'a> {
     pub key: Option<Cow<'a, str>>,
     pub content: Content<'a>,
     pub declared: Declared,
-    /// The bytes of the record in the file: a line without its end, a record of a web archive with its
-    /// end, or the whole file.
+    /// Its bytes in the file: a line without its end, a record of a web archive with its end, or the whole file.
     pub record: &'a [u8],
 }
 
@@ -122,8 +121,7 @@ impl Declared {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Position {
     pub file: u32,
-    /// The line, counted from 1, or the number of the record in a format without lines; 0 if the whole file
-    /// is the record.
+    /// The line, or in a format without lines the number of the record, from 1; 0 if the file is the record.
     pub line: u64,
 }
 

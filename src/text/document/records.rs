@@ -12,8 +12,7 @@ use super::skipped::Skipped;
 use super::source::{Damage, Source};
 use crate::error::Result;
 
-/// Takes the records of one file from its beginning to its end. This is the part of reading that must
-/// happen in order; it does as little as it can.
+/// Takes the records of one file in order. Nothing else of reading must happen in order, so it does little.
 pub(super) trait Cutter {
     /// The next records; `None` at the end. Which records a portion has depends on the file alone, since
     /// processes divide a file by the numbers of its portions.
@@ -39,8 +38,7 @@ pub(super) trait Portion: Debug + Send {
 
 pub(super) type Raw<'e, 'a> = &'e mut dyn FnMut(Position, &'a [u8]);
 
-pub(super) type Each<'e, 'a> =
-    &'e mut dyn FnMut(Position, std::result::Result<Document<'a>, Reason>);
+pub(super) type Each<'e, 'a> = &'e mut dyn FnMut(Position, Result<Document<'a>, Reason>);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passed {
@@ -70,8 +68,7 @@ impl Records {
         })
     }
 
-    /// What stands before all records of the file, if its format has it: the line with the names of the
-    /// columns, or the first record of an ARC file.
+    /// What stands before all records: the line with the names of the columns, or the first record of an ARC file.
     pub fn header(&self) -> Option<&[u8]> {
         self.portion.header()
     }

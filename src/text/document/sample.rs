@@ -1,8 +1,11 @@
 //! What the tests of several formats need: a file that is read to its end, and packed bytes.
 
+use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
+
+use tempfile::TempDir;
 
 use super::fields::ReadOptions;
 use super::format::Format;
@@ -38,11 +41,10 @@ impl Outcome {
     }
 }
 
-pub(super) fn read_file(
-    path: &Path,
-    options: &ReadOptions,
-    show: &dyn Fn(Document<'_>) -> String,
-) -> Result<Outcome> {
+/// What a test shows of a document.
+type Show<'s> = &'s dyn Fn(Document<'_>) -> String;
+
+pub(super) fn read_file(path: &Path, options: &ReadOptions, show: Show<'_>) -> Result<Outcome> {
     let format = if options.fields.vectors { Format::Vectors } else { Format::Auto };
     let inputs = Inputs::find(&[path.to_path_buf()], format)?;
     read_share(&inputs, &Share::whole(), options, show)
@@ -53,7 +55,7 @@ pub(super) fn read_share(
     inputs: &Inputs,
     share: &Share,
     options: &ReadOptions,
-    show: &dyn Fn(Document<'_>) -> String,
+    show: Show<'_>,
 ) -> Result<Outcome> {
     let (mut outcome, mut next) = (Outcome::default(), 0);
     let progress = AtomicU64::new(0);
@@ -83,12 +85,20 @@ pub(super) fn read_bytes(
     name: &str,
     bytes: &[u8],
     options: &ReadOptions,
-    show: &dyn Fn(Document<'_>) -> String,
+    show: Show<'_>,
 ) -> Result<Outcome> {
+    let folder = folder(&[(name, bytes)]);
+    read_file(&folder.path().join(name), options, show)
+}
+
+pub(super) fn folder(files: &[(&str, &[u8])]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(name);
-    std::fs::write(&path, bytes).unwrap();
-    read_file(&path, options, show)
+    for (name, bytes) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    folder
 }
 
 pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {

@@ -1,5 +1,4 @@
-//! Standard input, kept in a file without a name, so that it can be read more than once. A process has one standard input, so what is kept of it
-//! is a static.
+//! Standard input, kept in a file without a name, so that it can be read more than once: a static, since a process has one.
 
 use std::env;
 use std::fs::File;

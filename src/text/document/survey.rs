@@ -141,9 +141,9 @@ impl Survey {
         }
         let text = String::from_utf8_lossy(&decoded);
         self.records += match input.format() {
-            Format::Tsv => tsv(&text, MOST_RECORDS, &mut each),
-            Format::Csv => csv(&text, MOST_RECORDS, &mut each),
-            _ => jsonl(&text, MOST_RECORDS, &mut each),
+            Format::Tsv => tsv(&text, &mut each),
+            Format::Csv => csv(&text, &mut each),
+            _ => jsonl(&text, &mut each),
         };
         Ok(())
     }
@@ -219,16 +219,12 @@ fn add(fields: &mut BTreeMap<String, FieldSurvey>, name: &str, value: &Value<'_>
 
 type Each<'a> = &'a mut dyn FnMut(&str, &Value<'_>);
 
-fn jsonl(text: &str, most: u64, each: Each<'_>) -> u64 {
+fn jsonl(text: &str, each: Each<'_>) -> u64 {
     let mut records = 0;
-    for line in text.lines() {
-        if records == most {
-            break;
-        }
-        if let Ok(object @ Json::Object(_)) = serde_json::from_str(line) {
-            records += 1;
-            walk(&object, "", DEEPEST, each);
-        }
+    let objects = text.lines().filter_map(|line| serde_json::from_str(line).ok());
+    for object in objects.filter(Json::is_object).take(MOST_RECORDS as usize) {
+        records += 1;
+        walk(&object, "", DEEPEST, each);
     }
     records
 }
@@ -252,20 +248,20 @@ fn walk(value: &Json, name: &str, depth: usize, each: Each<'_>) {
     }
 }
 
-fn tsv(text: &str, most: u64, each: Each<'_>) -> u64 {
+fn tsv(text: &str, each: Each<'_>) -> u64 {
     let lines = text.lines().filter(|line| !line.is_empty());
-    table(lines.map(|line| line.split('\t').map(str::to_owned).collect()), most, each)
+    table(lines.map(|line| line.split('\t').map(str::to_owned).collect()), each)
 }
 
-fn csv(text: &str, most: u64, each: Each<'_>) -> u64 {
-    table(csv::records(text.as_bytes()).filter(|values| !values.is_empty()), most, each)
+fn csv(text: &str, each: Each<'_>) -> u64 {
+    table(csv::records(text.as_bytes()).filter(|values| !values.is_empty()), each)
 }
 
 /// The first row names the columns.
-fn table(mut rows: impl Iterator<Item = Vec<String>>, most: u64, each: Each<'_>) -> u64 {
+fn table(mut rows: impl Iterator<Item = Vec<String>>, each: Each<'_>) -> u64 {
     let names = rows.next().unwrap_or_default();
     let mut records = 0;
-    for values in rows.take(most as usize) {
+    for values in rows.take(MOST_RECORDS as usize) {
         records += 1;
         names.iter().zip(&values).for_each(|(name, value)| each(name, &Value::Text(value.into())));
     }

@@ -20,8 +20,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Finds the fields in the header line of the file at `path`. `header` is `None` if the line could not
-    /// be read.
+    /// Finds the fields in the header line of the file at `path`; `None` is one that could not be read.
     pub(super) fn find(header: Option<&[u8]>, fields: &Fields, path: &Path) -> Result<Columns> {
         let header = header.ok_or_else(|| {
             let what = "the header line cannot be read, or is longer than a record may be";

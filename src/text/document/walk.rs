@@ -1,5 +1,4 @@
-//! Walks folders, links followed. What a walk finds, and in which order, does not depend on the order in
-//! which the file system lists names.
+//! Walks folders, links followed, in an order that is not that in which the file system lists names.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};

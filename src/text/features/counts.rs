@@ -68,8 +68,8 @@ impl Counts {
         loop {
             let line = lines.next()?;
             if let Some(last) = line.strip_prefix("end ").map(str::to_owned) {
-                let sum = lines.sum();
-                if last != end(rows, &sum) || !lines.is_at_end()? {
+                let sum = format!("{:032x}", lines.hash.digest128());
+                if last != end(rows, &sum) || !lines.file.fill_buf().at(path)?.is_empty() {
                     return Err(lines.damaged("its checksum is wrong").found(last));
                 }
                 return Ok(Counts { digest: sum, loaded: Arc::new(Loaded { head, counts }) });
@@ -162,14 +162,6 @@ impl<'p> Lines<'p> {
         std::str::from_utf8(&self.line).map_err(|_| damaged)
     }
 
-    fn sum(&self) -> String {
-        format!("{:032x}", self.hash.digest128())
-    }
-
-    fn is_at_end(&mut self) -> Result<bool> {
-        Ok(self.file.fill_buf().at(self.path)?.is_empty())
-    }
-
     fn damaged(&self, how: &str) -> Error {
         Error::new(Kind::BadData, format!("a table of counts is damaged: {how}"))
             .at(self.path)
@@ -205,8 +197,7 @@ impl CountsWriter {
         self.file.get_mut().fenced(fence);
     }
 
-    /// Takes the next feature; they come in the order of their bytes, each once, and
-    /// [can be counted](is_counted).
+    /// Takes the next feature, in the order of their bytes, each once. It [can be counted](is_counted).
     pub fn push(&mut self, feature: &str, count: u64) -> Result<()> {
         debug_assert!(is_counted(feature));
         self.row.extend(count.to_string().bytes());
@@ -233,7 +224,6 @@ impl CountsWriter {
     }
 }
 
-/// Writes a table of 7 documents, whose features were taken so.
 #[cfg(test)]
 pub(crate) fn written(path: &Path, of: &str, rows: &[(&str, u64)]) {
     let head = Head { of: of.to_owned(), documents: 7, min_count: 1, identity: String::new() };

@@ -85,14 +85,10 @@ mod tests {
         assert_eq!([1, 2, 4, 1 << 40].map(log), [ONE, 2 * ONE, 3 * ONE, 41 * ONE]);
         assert_eq!([1, 4, 9, 1 << 40].map(sqrt), [ONE, 2 * ONE, 3 * ONE, ONE << 20]);
         assert_eq!([1, 256].map(raised), [ONE, 512 * ONE]);
-        assert_eq!(
-            [0, 255, 256, u64::MAX].map(raised),
-            [0, 255, 256, u64::MAX].map(compute_raised)
-        );
-        assert_eq!(
-            [(1, 1), (7, 1), (6, 2), (0, 0)].map(|(n, df)| inverse(n, df)),
-            [ONE, 3 * ONE, 2 * ONE, 0]
-        );
+        let counts = [0, 255, 256, u64::MAX];
+        assert_eq!(counts.map(raised), counts.map(compute_raised));
+        let inverses = [(1, 1), (7, 1), (6, 2), (0, 0)].map(|(n, df)| inverse(n, df));
+        assert_eq!(inverses, [ONE, 3 * ONE, 2 * ONE, 0]);
         assert_eq!([log(u64::MAX), sqrt(u64::MAX)], [65 * ONE - 1, (ONE << 32) - 1]);
     }
 

@@ -60,7 +60,6 @@ pub enum HostRecord {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum HostPart {
     Page(PageLines),
-    /// A line, normalised.
     Line(String),
 }
 

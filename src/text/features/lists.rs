@@ -17,8 +17,7 @@ use crate::small_file;
 
 const LONGEST_LIST: u64 = 64 << 20;
 
-/// Words that are not features. The file has one word a line, in UTF-8; white space around a word and
-/// empty lines are ignored.
+/// Words that are not features. The file has one word a line, in UTF-8, perhaps with white space around it.
 #[derive(Clone, Deserialize, Serialize)]
 #[serde(try_from = "PathBuf", into = "String")]
 pub struct StopWords {
@@ -26,8 +25,7 @@ pub struct StopWords {
     words: Arc<HashSet<Box<str>>>,
 }
 
-/// Additional words for jieba. The file has jieba's format: `word frequency tag` a line, of which the last
-/// two are optional.
+/// Additional words for jieba, in its format: `word frequency tag` a line, of which the last two are optional.
 #[derive(Clone, Deserialize, Serialize)]
 #[serde(try_from = "PathBuf", into = "String")]
 pub struct UserDictionary {

@@ -41,8 +41,7 @@ pub(crate) fn without(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The remains of markup at the mark at `at`: where they start and end. `comments_end` becomes false once no
-/// end of a comment follows.
+/// Where the remains at the mark at `at` start and end. `comments_end` becomes false once no end of a comment follows.
 fn left_over(text: &str, at: usize, comments_end: &mut bool) -> Option<(usize, usize)> {
     let rest = &text[at..];
     match rest.as_bytes()[0] {
@@ -70,7 +69,6 @@ fn tag(rest: &str) -> Option<usize> {
     (window[end] == b'>').then_some(end + 1)
 }
 
-/// The length of the entity that `rest` starts with.
 fn entity(rest: &str) -> Option<usize> {
     let name =
         rest[1..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'#').count();
@@ -78,7 +76,6 @@ fn entity(rest: &str) -> Option<usize> {
     (ended && (1..=LONGEST_ENTITY).contains(&name)).then_some(name + 2)
 }
 
-/// The length of the address that `rest` goes on with.
 fn address(rest: &str) -> usize {
     let ends =
         |c: char| c.is_whitespace() || !c.is_ascii() || matches!(c, ')' | ']' | '>' | '"' | '<');
@@ -116,17 +113,8 @@ mod tests {
 
     #[test]
     fn what_no_reader_sees_vanishes_and_prose_stays() {
-        let cases = [
-            ("a <b class=\"x\">bold</b> word<br/>", "a  bold  word "),
-            ("5 < 6 and 7 > 3, a<b", "5 < 6 and 7 > 3, a<b"),
-            ("x<!-- hidden > still -->y", "x y"),
-            ("Q&amp;A &#8217; R&D; &", "Q A   R  &"),
-            ("see https://example.org/a?b=1, or http://x.cn。好", "see   or  。好"),
-            ("[terms](https://x.org/t \"T\") and [b](/b) ](", "[terms] and [b] ]("),
-            ("plain：text http ://", "plain：text http ://"),
-            ("", ""),
-        ];
-        for (text, expected) in cases {
+        for line in include_str!("markup.tsv").lines() {
+            let (text, expected) = line.split_once('\t').unwrap();
             assert_eq!(without(text), expected, "{text}");
         }
     }

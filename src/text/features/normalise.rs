@@ -177,8 +177,7 @@ impl Folded<'_> {
         &text[end..]
     }
 
-    /// Converts the first character of `text`, with all that form KC may join to it, and returns
-    /// the rest.
+    /// Converts the first character, with all that form KC may join to it, and returns the rest.
     fn convert<'t>(&mut self, text: &'t str) -> &'t str {
         let mut chars = text.chars();
         let Some(first) = chars.next() else { return text };

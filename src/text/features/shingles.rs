@@ -41,8 +41,7 @@ fn char_bytes_of(first: u8) -> usize {
     }
 }
 
-/// The length in bytes of the first character, and whether it is a letter or digit, where its first bytes
-/// say so.
+/// The bytes of the first character, and whether it is a letter or digit, where its first bytes say so.
 #[inline(always)]
 fn first_char(bytes: &[u8]) -> Option<(usize, bool)> {
     match *bytes {
@@ -78,8 +77,7 @@ pub fn word_characters(text: &str, out: &mut String) {
     });
 }
 
-/// Calls `window` with each run of `length` characters of `text`, or with all of a shorter text that
-/// is not empty.
+/// Calls `window` with each run of `length` characters of `text`, or with all of a shorter one, unless it is empty.
 pub fn windows<'t>(text: &'t str, length: usize, mut window: impl FnMut(&'t str)) {
     let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
     let mut full = ends.skip(length - 1).peekable();
@@ -183,56 +181,39 @@ mod tests {
     }
 
     #[test]
-    fn word_characters_are_those_of_python() {
+    fn word_characters_are_those_of_python_and_windows_hold_whatever_there_is() {
         let mut out = "before".to_owned();
         word_characters("Hello, Wörld_9 ½ 中国！ＡＢ Ⅷ Ⓐ का ΣΑΣ", &mut out);
         assert_eq!(out, "hellowörld_9½中国ａｂⅷकσας");
-        word_characters("!?", &mut out);
-        assert_eq!(out, "");
-    }
-
-    #[test]
-    fn windows_hold_whatever_there_is() {
-        let of = |text, length| {
+        for (text, length, expected) in
+            [("a中_.b", 4, "a中_.|中_.b"), ("a中_", 4, "a中_"), ("", 4, ""), ("a中", 1, "a|中")]
+        {
             let mut found = Vec::new();
             windows(text, length, |window| found.push(window));
-            found
-        };
-        assert_eq!(of("a中_.b", 4), ["a中_.", "中_.b"]);
-        assert_eq!(of("a中_", 4), ["a中_"]);
-        assert_eq!(of("abcd", 4), ["abcd"]);
-        assert_eq!(of("", 4), [""; 0]);
-        assert_eq!(of("a中", 1), ["a", "中"]);
+            let expected = expected.split('|').filter(|it| !it.is_empty());
+            assert!(found.iter().copied().eq(expected), "{found:?}");
+        }
     }
 
     /// Stores hold signatures that were made of these.
     #[test]
-    fn a_text_of_few_words_is_one_run_behind_zeros() {
-        let hash = |word: &str| xxh3_64(word.as_bytes()).to_le_bytes();
-        for (text, words) in
-            [("one", [[0; 8], [0; 8], hash("one")]), ("one é", [[0; 8], hash("one"), hash("é")])]
-        {
-            let mut runs = Vec::new();
-            plain_word_runs(text, 3, |run| runs.push(run));
-            assert_eq!(runs, [xxh3_64(&words.concat())]);
-        }
-    }
-
-    #[test]
-    fn runs_of_plain_words_are_told_by_their_words() {
-        let of = |text| {
+    fn runs_of_plain_words_are_told_by_their_words_and_few_stand_behind_zeros() {
+        let of = |text: &str| {
             let mut runs = Vec::new();
             plain_word_runs(text, 3, |run| runs.push(run));
             runs
         };
-        assert_eq!(of("one, two - three; four"), of("one two  three four"));
-        assert_eq!(
-            ["", "?!", "a", "a b", "a b c", "a b c d", "中文ab"].map(|it| of(it).len()),
-            [0, 0, 1, 1, 1, 2, 1]
-        );
-        assert_ne!(of("a b"), of("b a"));
-        assert_eq!(of("x a b c")[1], of("a b c")[0]);
-        // Signatures in stores are made of these.
+        for (text, runs) in [
+            ("", vec![]),
+            ("?!", vec![]),
+            ("one", vec![["", "", "one"]]),
+            ("é one", vec![["", "é", "one"]]),
+            ("one, two - 中文", vec![["one", "two", "中"], ["two", "中", "文"]]),
+        ] {
+            let hash = |word: &str| if word.is_empty() { 0 } else { xxh3_64(word.as_bytes()) };
+            let run = |run: [&str; 3]| xxh3_64(&run.map(|word| hash(word).to_le_bytes()).concat());
+            assert_eq!(of(text), runs.into_iter().map(run).collect::<Vec<_>>(), "{text}");
+        }
         assert_eq!(
             of("one two three 中文"),
             [7_939_448_954_101_991_128, 10_660_586_487_441_036_957, 9_988_588_795_395_064_217]

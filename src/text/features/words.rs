@@ -218,8 +218,7 @@ pub(super) fn is_unspaced(c: char) -> bool {
         || matches!(c, '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aadf}' | '\u{11700}'..='\u{1174f}')
 }
 
-/// Whether `text` has at least so many plain words ([`each_plain`]). Of a long text this mostly reads the
-/// beginning.
+/// Whether `text` has so many plain words ([`each_plain`]). Of a long text this mostly reads the beginning.
 pub fn has_plain(text: &str, count: usize) -> bool {
     let has = |text: &str| {
         let mut words = 0;
@@ -230,8 +229,7 @@ pub fn has_plain(text: &str, count: usize) -> bool {
     has(beginning) || beginning.len() < text.len() && has(text)
 }
 
-/// Whether half of the letters of `text`, or more, are of scripts that are written without spaces between words,
-/// such as Thai; not if it has none.
+/// Whether half of the letters of `text`, or more, are of scripts without spaces, such as Thai; not if it has none.
 pub(crate) fn is_mostly_unspaced(text: &str) -> bool {
     let letters = text.chars().filter(|c| c.is_alphabetic());
     let (letters, unspaced) = letters.fold((0_u64, 0_u64), |(letters, unspaced), c| {

@@ -29,13 +29,13 @@ impl Width {
 }
 
 impl Serialize for Width {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_u32(self.bits())
     }
 }
 
 impl<'de> Deserialize<'de> for Width {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Width, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Width, D::Error> {
         let bits = u32::deserialize(deserializer)?;
         let wrong =
             || serde::de::Error::custom(format!("expected a width of 64 or 128, found {bits}"));
@@ -72,45 +72,32 @@ pub trait Fingerprint:
     fn from_u128(bits: u128) -> Self;
 }
 
-impl Fingerprint for u64 {
-    const WIDTH: Width = Width::W64;
-    const MAX: u64 = u64::MAX;
+macro_rules! fingerprint {
+    ($bits:ty, $width:expr) => {
+        impl Fingerprint for $bits {
+            const WIDTH: Width = $width;
+            const MAX: $bits = <$bits>::MAX;
 
-    #[inline]
-    fn distance(self, other: u64) -> u32 {
-        (self ^ other).count_ones()
-    }
+            #[inline]
+            fn distance(self, other: $bits) -> u32 {
+                (self ^ other).count_ones()
+            }
 
-    #[inline]
-    fn to_u128(self) -> u128 {
-        u128::from(self)
-    }
+            #[inline]
+            fn to_u128(self) -> u128 {
+                self.into()
+            }
 
-    #[inline]
-    fn from_u128(bits: u128) -> u64 {
-        bits as u64
-    }
+            #[inline]
+            fn from_u128(bits: u128) -> $bits {
+                bits as $bits
+            }
+        }
+    };
 }
 
-impl Fingerprint for u128 {
-    const WIDTH: Width = Width::W128;
-    const MAX: u128 = u128::MAX;
-
-    #[inline]
-    fn distance(self, other: u128) -> u32 {
-        (self ^ other).count_ones()
-    }
-
-    #[inline]
-    fn to_u128(self) -> u128 {
-        self
-    }
-
-    #[inline]
-    fn from_u128(bits: u128) -> u128 {
-        bits
-    }
-}
+fingerprint!(u64, Width::W64);
+fingerprint!(u128, Width::W128);
 
 /// The fingerprint as `0x` and lower-case hex digits, zero-padded to `width`.
 pub fn hex(fingerprint: u128, width: Width) -> String {

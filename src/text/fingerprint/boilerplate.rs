@@ -104,43 +104,27 @@ mod tests {
         assert_eq!(cut.drop_from("", "All rights reserved"), Rest { text: "", is_whole: false });
     }
 
-    /// Stores hold such fingerprints.
-    #[test]
-    fn what_is_left_makes_what_it_always_made() {
-        let mut cut = boilerplate(Recipe::taking_lines, &["© all rights reserved"]);
-        let text = "The [fox](https://fox.example/a?b=1) &amp; the <b>dog</b> met on 2 March 2024.\n\
-                    二〇二四年三月二日，狐狸和狗相遇\n  © All rights reserved";
-        let mut sketcher = plain_words().sketcher().unwrap();
-        assert_eq!(sketcher.text(cut.drop_from("", text).text), Ok(Some(0xe3d603240cdba45e)));
-    }
-
     #[test]
     fn lines_of_a_host_are_dropped_from_its_pages_alone() {
         let lines = ["a.example\t", "a.example\thome", "b.example\t", "b.example\tabout"];
         let mut cut = boilerplate(Recipe::taking_lines_by_host, &lines);
         assert!(cut.is_by_host());
         let text = "Home\nAbout\na page";
-        for (id, left) in [
-            ("http://a.example/1", "About\na page"),
-            ("http://B.example:80/2", "Home\na page"),
-            ("http://c.example/1", text),
-            ("home", text),
-            ("", text),
+        let a = "http://a.example/1";
+        for (id, text, left, is_whole) in [
+            (a, text, "About\na page", false),
+            ("http://B.example:80/2", text, "Home\na page", false),
+            ("http://c.example/1", text, text, false),
+            ("home", text, text, false),
+            ("", text, text, false),
+            // A page of nothing else is taken whole.
+            (a, "Home", "Home", true),
+            (a, "Home\n12:30\n---\n", "Home\n12:30\n---\n", true),
+            (a, "", "", false),
+            (a, "12:30", "12:30", false),
+            (a, "Away", "Away", false),
         ] {
-            assert_eq!(cut.drop_from(id, text), Rest { text: left, is_whole: false }, "{id}");
-        }
-    }
-
-    #[test]
-    fn a_page_of_nothing_else_is_taken_whole() {
-        let lines = ["a.example\t", "a.example\thome"];
-        let mut cut = boilerplate(Recipe::taking_lines_by_host, &lines);
-        let id = "http://a.example/";
-        for text in ["Home", "Home\n12:30\n---\n"] {
-            assert_eq!(cut.drop_from(id, text), Rest { text, is_whole: true });
-        }
-        for text in ["", "12:30", "Away"] {
-            assert_eq!(cut.drop_from(id, text), Rest { text, is_whole: false });
+            assert_eq!(cut.drop_from(id, text), Rest { text: left, is_whole }, "{id} {text}");
         }
     }
 }

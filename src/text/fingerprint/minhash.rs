@@ -189,8 +189,7 @@ mod tests {
         assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
     }
 
-    /// The mean over many pairs of sets is the exact similarity, as nearly as its variance allows:
-    /// densification, too, has no bias.
+    /// The mean over many pairs of sets is the exact similarity: densification, too, has no bias.
     #[test]
     fn the_estimate_is_the_exact_jaccard_within_its_interval() {
         const TRIALS: u64 = 200;

@@ -12,8 +12,7 @@ use crate::progress::{self, Activity};
 /// How many steps pass between two looks at the clock.
 const STEPS: u32 = 1 << 12;
 
-/// How long a page may take for each MiB of its text, or part of one: once for its fingerprint, and once
-/// for its signature.
+/// How long a page may take for each MiB of its text begun: for its fingerprint, and again for its signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageTime(pub Duration);
 

@@ -1,5 +1,7 @@
 //! The set of a text's shingles, for the exact Jaccard similarity that signatures estimate.
 
+use std::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 
 /// How many distinct hashes are gathered before duplicates are removed for the first time.
@@ -64,16 +66,25 @@ impl ShingleSet {
 
     pub fn shared(&self, other: &ShingleSet) -> usize {
         let mut shared = 0;
-        let mut rest = &other.hashes[..];
-        for hash in &self.hashes {
-            while let [first, tail @ ..] = rest
-                && first < hash
-            {
-                rest = tail;
-            }
-            shared += usize::from(rest.first() == Some(hash));
-        }
+        merge(&self.hashes, &other.hashes, |hash| *hash, |_, _| shared += 1);
         shared
+    }
+}
+
+/// Calls `both` with every two of ascending items that have the same key.
+pub(super) fn merge<'a, T, K: Ord>(
+    mut one: &'a [T],
+    mut other: &'a [T],
+    key: impl Fn(&T) -> K,
+    mut both: impl FnMut(&'a T, &'a T),
+) {
+    while let ([first, ones @ ..], [second, others @ ..]) = (one, other) {
+        let order = key(first).cmp(&key(second));
+        if order == Ordering::Equal {
+            both(first, second);
+        }
+        one = if order == Ordering::Greater { one } else { ones };
+        other = if order == Ordering::Less { other } else { others };
     }
 }
 

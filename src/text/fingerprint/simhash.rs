@@ -159,7 +159,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The definition, bit by bit.
     fn definition<F: Fingerprint>(features: &[(F, i64)], ties: Ties) -> Option<F> {
         let bit = |i: u32| {
             let sign = |hash: F| if hash.to_u128() >> i & 1 == 1 { 1 } else { -1 };

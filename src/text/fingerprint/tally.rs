@@ -1,5 +1,4 @@
-//! A tally: the features of one text with their weights, if a weight depends on how often its feature
-//! occurs, or on the weights of the others.
+//! A tally: the features of one text, where a weight depends on how often its feature occurs, or on the other weights.
 
 use std::cmp::Reverse;
 use std::hash::Hash;
@@ -102,11 +101,9 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    fn tally(
-        weights: Weights,
-        keywords: Option<Keywords>,
-        features: &[(u64, i64)],
-    ) -> Vec<(u64, i64)> {
+    type Weighed = Vec<(u64, i64)>;
+
+    fn tally(weights: Weights, keywords: Option<Keywords>, features: &[(u64, i64)]) -> Weighed {
         let mut tally = Tally::new(weights, keywords);
         let mut found = Vec::new();
         for _ in 0..2 {
@@ -136,14 +133,14 @@ mod tests {
             for weights in [Weights::Uniform, Weights::Tf, Weights::RaisedTf] {
                 let mut counts = BTreeMap::new();
                 hashes.iter().for_each(|&hash| *counts.entry(hash).or_insert(0_u64) += 1);
-                let mut expected: Vec<(u64, i64)> = counts
+                let mut expected: Weighed = counts
                     .iter()
                     .map(|(&hash, &count)| (hash, weigh(weights, count, each)))
                     .collect();
                 expected.sort_by_key(|&(hash, weight)| (-weight, hash));
                 expected.truncate(keywords.unwrap_or(usize::MAX));
                 expected.sort();
-                let features: Vec<(u64, i64)> = hashes.iter().map(|&hash| (hash, each)).collect();
+                let features: Weighed = hashes.iter().map(|&hash| (hash, each)).collect();
                 prop_assert_eq!(tally(weights, keywords.map(Keywords::Fixed), &features), expected);
             }
         }

@@ -47,7 +47,6 @@ fn finish((mut a, mut b, mut c): State) -> (u32, u32) {
     (b, c)
 }
 
-/// Twelve bytes as three little-endian words.
 fn words(block: &[u8; 12]) -> [u32; 3] {
     let (words, _) = block.as_chunks::<4>();
     [words[0], words[1], words[2]].map(u32::from_le_bytes)

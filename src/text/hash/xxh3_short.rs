@@ -1,6 +1,5 @@
-//! XXH3 of 1 to 16 bytes, the length of words and shingles, in 64 bits and with seed 0.
-//! The library's function is the same for every length, but it is not inlined, and a hash is made for each word
-//! and shingle.
+//! XXH3 of 1 to 16 bytes, the length of words and shingles, in 64 bits and with seed 0. That of the library is not
+//! inlined, and a hash is made for each word and shingle.
 
 use std::hint::select_unpredictable;
 

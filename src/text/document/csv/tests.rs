@@ -2,10 +2,9 @@
 
 use super::*;
 use crate::document::reason::too_long;
-use crate::document::sample::{Outcome, read_bytes};
+use crate::document::sample::{Outcome, folder, read_bytes};
 use crate::document::{Content, Format, Inputs, Share, read};
 use proptest::prelude::*;
-use std::fs;
 use std::sync::atomic::AtomicU64;
 
 fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Outcome> {
@@ -16,10 +15,8 @@ fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Outcome> {
 }
 
 fn largest_portion(bytes: &[u8], options: &ReadOptions) -> usize {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.csv");
-    fs::write(&path, bytes).unwrap();
-    let inputs = Inputs::find(&[path], Format::Auto).unwrap();
+    let folder = folder(&[("a.csv", bytes)]);
+    let inputs = Inputs::find(&[folder.path().into()], Format::Auto).unwrap();
     let mut largest = 0;
     read(&inputs, &Share::whole(), options, &AtomicU64::new(0), &mut |batch| {
         let mut count = 0;
@@ -31,25 +28,19 @@ fn largest_portion(bytes: &[u8], options: &ReadOptions) -> usize {
     largest
 }
 
-fn read_all(csv: &str) -> Outcome {
-    read_with(csv.as_bytes(), &ReadOptions::default()).unwrap()
-}
-
 #[test]
 fn long_records_are_passed_over_with_what_is_in_quotes() {
     let options = ReadOptions { max_record_bytes: 100, ..ReadOptions::default() };
-    let long = "x".repeat(300);
-    let csv = format!("id,text\n1,a\n2,{long}\n3,b\n");
     let bad = format!("! {}", too_long(100));
-    let read = read_with(csv.as_bytes(), &options).unwrap();
-    assert_eq!(read.lines(), [(2, "1|a"), (3, &bad), (4, "3|b")]);
     // Lines in quotes, commas and doubled quotes among them, are no records.
-    let inner = "4,\"\"no page\n".repeat(30);
-    let csv = format!("id,text\n1,a\n2,\"{inner}\"\n3,b\n");
-    for portion_bytes in [1, 7, 1 << 20] {
-        let options = ReadOptions { portion_bytes, ..options.clone() };
-        let read = read_with(csv.as_bytes(), &options).unwrap();
-        assert_eq!(read.lines(), [(2, "1|a"), (3, &bad), (34, "3|b")]);
+    let in_quotes = format!("\"{}\"", "4,\"\"no page\n".repeat(30));
+    for (long, line) in [("x".repeat(300), 4), (in_quotes, 34)] {
+        let csv = format!("id,text\n1,a\n2,{long}\n3,b\n");
+        for portion_bytes in [1, 7, 1 << 20] {
+            let options = ReadOptions { portion_bytes, ..options.clone() };
+            let read = read_with(csv.as_bytes(), &options).unwrap();
+            assert_eq!(read.lines(), [(2, "1|a"), (3, &bad), (line, "3|b")]);
+        }
     }
 }
 
@@ -73,7 +64,7 @@ fn lines_behind_endless_quotes_are_read_beyond_the_longest_record() {
 fn quotes_that_are_never_closed_take_linear_time() {
     let lines = 200_000;
     let csv = format!("id,text\n1,a\n{}", "x\",\",b\n".repeat(lines));
-    let read = read_all(&csv);
+    let read = read_with(csv.as_bytes(), &ReadOptions::default()).unwrap();
     assert_eq!((read.records.len(), read.lines()[0]), (1 + lines, (2, "1|a")));
     assert!(read.said()[1..].iter().all(|said| *said == "! quotes are not closed"));
     // What they leave of a file comes in portions.
@@ -88,8 +79,8 @@ fn quotes_that_are_never_closed_take_linear_time() {
 fn a_header_may_have_many_columns() {
     let wide = (0..10_000).map(|column| format!("c{column}")).collect::<Vec<_>>().join(",");
     let csv = format!("id,text,{wide}\n7,a{}\n", ",".repeat(10_000));
-    assert_eq!(read_all(&csv).lines(), [(2, "7|a")]);
-    assert_eq!(read_with(b"", &ReadOptions::default()).unwrap(), Outcome::default());
+    let read = read_with(csv.as_bytes(), &ReadOptions::default()).unwrap();
+    assert_eq!(read.lines(), [(2, "7|a")]);
 }
 
 proptest! {

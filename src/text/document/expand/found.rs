@@ -1,6 +1,5 @@
 //! What was found for one argument: files of this machine, by their paths, or by a pattern.
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::path::{Component, Path, PathBuf};
@@ -8,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use glob::Pattern;
 
 use crate::document::format::Format;
-use crate::document::inputs::{Input, PassedOver};
+use crate::document::inputs::{Input, Inputs};
 use crate::document::source::head;
 use crate::document::walk::{
     dangling, existing, folders_at, is_hidden, is_shown, names, unreadable, walk,
@@ -24,10 +23,7 @@ pub(super) struct FoundFiles<'e> {
     pub(super) exclude: &'e [Pattern],
     /// What stands before `/./` in the argument, and is no part of how files are named.
     pub(super) base: Option<PathBuf>,
-    pub(super) files: Vec<Input>,
-    pub(super) walked: HashSet<FileId>,
-    pub(super) prefixes: Vec<PathBuf>,
-    pub(super) passed_over: PassedOver,
+    pub(super) inputs: Inputs,
     pub(super) matched: bool,
 }
 
@@ -61,12 +57,12 @@ impl FoundFiles<'_> {
             return Ok(());
         }
         let format = if metadata.is_file() {
-            self.format.alone(path, || head_of(path))?
+            self.format.alone(path, &|| head_of(path))?
         } else {
             self.format.of_stream(path)
         };
         let given = self.given(path);
-        self.files.push(Input::new(path.to_path_buf(), [given; 2], format, metadata.into()));
+        self.inputs.files.push(Input::new(path.to_path_buf(), [given; 2], format, metadata.into()));
         Ok(())
     }
 
@@ -83,15 +79,15 @@ impl FoundFiles<'_> {
             };
             let metadata = entry.metadata().map_err(|error| unreadable(folder, &error))?;
             if entry.depth() > 0 && !is_shown(entry.file_name()) {
-                self.passed_over.hide(entry.into_path());
+                self.inputs.passed_over.hide(entry.into_path());
                 if metadata.is_dir() {
                     walk.skip_current_dir();
                 }
             } else if metadata.is_file() {
                 self.file_in(entry.into_path(), root, &metadata)?;
             } else if !metadata.is_dir() {
-                self.passed_over.push(entry.into_path());
-            } else if !self.walked.insert(FileId::of(&metadata)) {
+                self.inputs.passed_over.push(entry.into_path());
+            } else if !self.inputs.walked.insert(FileId::of(&metadata)) {
                 walk.skip_current_dir();
             }
         }
@@ -103,17 +99,17 @@ impl FoundFiles<'_> {
             return Ok(());
         }
         if self.format == Format::Auto && is_of_dataset(&path) {
-            self.passed_over.push(path);
+            self.inputs.passed_over.push(path);
             return Ok(());
         }
-        match self.format.in_folder(&path, || head_of(&path))? {
-            None => self.passed_over.push(path),
+        match self.format.in_folder(&path, &|| head_of(&path))? {
+            None => self.inputs.passed_over.push(path),
             Some(format) => {
                 let given = self.given(&path);
                 let name = path.strip_prefix(root).ok().filter(|_| root != Path::new(""));
                 let names = [given, name.unwrap_or(given)];
                 let file = Input::new(path.clone(), names, format, metadata.into());
-                self.files.push(file);
+                self.inputs.files.push(file);
             }
         }
         Ok(())

@@ -26,7 +26,7 @@ enum Named {
 impl FoundFiles<'_> {
     pub(super) fn address(&mut self, address: &Address) -> Result<()> {
         if let Some(object) = Objects::open(address)?.one()? {
-            return self.object(object);
+            return self.objects(vec![(Named::Alone, object.address().to_string(), object)]);
         }
         let is_pattern = address.key().contains(['*', '?', '[']);
         match is_pattern {
@@ -36,28 +36,18 @@ impl FoundFiles<'_> {
         }
     }
 
-    fn object(&mut self, object: ObjectFile) -> Result<()> {
-        let path = PathBuf::from(object.address().to_string());
-        if self.is_excluded(&path) {
-            return Ok(());
-        }
-        let format = self.format.alone(&path, || head_of(&object, &path))?;
-        self.files.push(Input::new(path.clone(), [&path; 2], format, Origin::Object(object)));
-        Ok(())
-    }
-
     fn objects_below(&mut self, address: &Address) -> Result<()> {
         let all = Objects::open(address)?.all()?;
         let root = PathBuf::from(address.to_string());
         if all.is_empty() {
             return Err(missing(&root));
         }
-        self.prefixes.push(root.clone());
+        self.inputs.prefixes.push(root.clone());
         let mut shown = Vec::new();
         for (name, object) in all {
             match name.split('/').all(|name| is_shown(name.as_ref())) {
                 true => shown.push((Named::InFolder, name, object)),
-                false => self.passed_over.hide(root.join(name)),
+                false => self.inputs.passed_over.hide(root.join(name)),
             }
         }
         self.objects(shown)
@@ -70,22 +60,17 @@ impl FoundFiles<'_> {
             let path = PathBuf::from(object.address().to_string());
             let head = || head_of(object, &path);
             match named {
-                Named::Alone => format.alone(&path, head).map(Some),
-                Named::InFolder => format.in_folder(&path, head),
+                Named::Alone => format.alone(&path, &head).map(Some),
+                Named::InFolder => format.in_folder(&path, &head),
             }
         });
         for ((_, name, object), format) in all.into_iter().zip(looked) {
             let path = PathBuf::from(object.address().to_string());
             match format? {
-                None => self.passed_over.push(path),
+                None => self.inputs.passed_over.push(path),
                 Some(format) => {
-                    let names = [&*path, Path::new(&name)];
-                    self.files.push(Input::new(
-                        path.clone(),
-                        names,
-                        format,
-                        Origin::Object(object),
-                    ));
+                    let (names, origin) = ([&*path, Path::new(&name)], Origin::Object(object));
+                    self.inputs.files.push(Input::new(path.clone(), names, format, origin));
                 }
             }
         }
@@ -159,26 +144,14 @@ mod tests {
 
     #[test]
     fn a_pattern_names_what_it_would_name_in_folders() {
-        use Named::{Alone, InFolder};
-        for (pattern, name, expected) in [
-            ("2026-11-*/part-?.jsonl.gz", "2026-11-20/part-7.jsonl.gz", Some(Alone)),
-            ("2026-11-*/part-?.jsonl.gz", "2026-11-20/part-17.jsonl.gz", None),
-            ("*.txt", "a/b.txt", None),
-            ("*", "a/b.txt", Some(InFolder)),
-            ("*", ".a", None),
-            ("*/.a", "b/.a", Some(Alone)),
-            ("**", "a/b/c", Some(Alone)),
-            ("**/*", "a/.b/c", None),
-            ("a/**/*.txt", "a/x.txt", Some(Alone)),
-            ("a/**/*.txt", "a/b/c/x.txt", Some(Alone)),
-            ("a/**/*.txt", "a/.b/x.txt", None),
-            ("**/b", "a/b/.c/d", Some(InFolder)),
-            ("[a-c]/x", "b/x", Some(Alone)),
-            ("[!a-c]/x", "b/x", None),
-        ] {
+        for line in include_str!("objects.tsv").lines() {
+            let [pattern, name, expected] = line.split('\t').collect::<Vec<_>>()[..] else {
+                panic!()
+            };
             let parts = parts(Path::new(pattern)).unwrap();
             let names: Vec<&str> = name.split('/').collect();
-            assert_eq!(named(&parts, &names), expected, "{pattern} {name}");
+            let found = named(&parts, &names).map_or("-".to_owned(), |it| format!("{it:?}"));
+            assert_eq!(found, expected, "{pattern} {name}");
         }
     }
 }

@@ -1,18 +1,14 @@
 //! Arguments stand for the files that a shell would name, in one order, each once.
 
 use super::*;
+use crate::document::sample;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 
 fn folder(names: &[&str]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for name in names {
-        let path = folder.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, name).unwrap();
-    }
-    folder
+    let files: Vec<(&str, &[u8])> = names.iter().map(|name| (*name, name.as_bytes())).collect();
+    sample::folder(&files)
 }
 
 fn find(folder: &tempfile::TempDir, argument: &str, format: Format) -> Result<Inputs> {
@@ -33,9 +29,8 @@ fn a_folder_is_walked_in_the_order_of_its_paths() {
     let all = find(&folder, "", Format::Auto).unwrap();
     assert_eq!(names(&folder, &all), ["a-b/x", "a.tsv", "a/x.txt", "b/c/d.jsonl.gz"]);
     assert_eq!(all.bytes(), 5 + 5 + 7 + 14);
-    let formats: Vec<_> = all.files().iter().map(Input::format).collect();
     use Format::{Jsonl, Text, Tsv};
-    assert_eq!(formats, [Text, Tsv, Text, Jsonl]);
+    assert!(all.files().iter().map(Input::format).eq([Text, Tsv, Text, Jsonl]));
     let lines = find(&folder, "", Format::Jsonl).unwrap();
     assert_eq!(names(&folder, &lines), ["b/c/d.jsonl.gz"]);
     assert_eq!(lines.passed_over().count(), 3);
@@ -70,16 +65,23 @@ fn names_that_begin_with_a_dot_or_a_line_are_passed_over_and_counted() {
 
 #[test]
 fn an_argument_stands_for_its_files_without_those_that_are_excluded() {
-    let deep =
-        ["d/a.jsonl", "d/e/b.jsonl", "d/e/f/c.jsonl", "x.jsonl", "d/.h", "a[1].txt", "a1.txt"];
-    let deep = folder(&deep);
+    let deep = folder(&[
+        "d/a.jsonl",
+        "d/e/b.jsonl",
+        "d/e/f/c.jsonl",
+        "x.jsonl",
+        "d/.h",
+        "a[1].txt",
+        "a1.txt",
+    ]);
     let raw = folder(&["a.jsonl", "a.pdf", "raw/b.jsonl", "raw/deep/c.jsonl", "raw.jsonl"]);
     for (folder, argument, exclude, expected) in [
-        (&deep, "d/**", "", "d/a.jsonl d/e/b.jsonl d/e/f/c.jsonl"),
-        (&deep, "d/**/*", "", "d/a.jsonl d/e/b.jsonl d/e/f/c.jsonl"),
-        (&deep, "d/**/*.jsonl", "", "d/a.jsonl d/e/b.jsonl d/e/f/c.jsonl"),
-        (&deep, "*/**", "", "d/a.jsonl d/e/b.jsonl d/e/f/c.jsonl"),
-        (&deep, "**/d/**/**", "", "d/a.jsonl d/e/b.jsonl d/e/f/c.jsonl"),
+        (
+            &deep,
+            "d/**|d/**/*|d/**/*.jsonl|*/**|**/d/**/**",
+            "",
+            "d/a.jsonl d/e/b.jsonl d/e/f/c.jsonl",
+        ),
         (&deep, "**/?.jsonl", "", "d/a.jsonl d/e/b.jsonl d/e/f/c.jsonl x.jsonl"),
         (&deep, "a[1].txt", "", "a[1].txt"),
         (&raw, "", "*.pdf", "a.jsonl raw.jsonl raw/b.jsonl raw/deep/c.jsonl"),
@@ -89,9 +91,11 @@ fn an_argument_stands_for_its_files_without_those_that_are_excluded() {
     ] {
         let exclude = exclude.split_whitespace().map(|it| Pattern::new(it).unwrap());
         let exclude: Vec<Pattern> = exclude.collect();
-        let path = [folder.path().join(argument)];
-        let inputs = Inputs::find_without(&path, Format::Auto, &exclude).unwrap();
-        assert_eq!(names(folder, &inputs).join(" "), expected, "{argument} {exclude:?}");
+        for argument in argument.split('|') {
+            let path = [folder.path().join(argument)];
+            let inputs = Inputs::find_without(&path, Format::Auto, &exclude).unwrap();
+            assert_eq!(names(folder, &inputs).join(" "), expected, "{argument} {exclude:?}");
+        }
     }
 }
 
@@ -102,8 +106,6 @@ fn arguments_keep_their_order_and_globs_are_sorted() {
     let inputs = Inputs::find(&arguments, Format::Text).unwrap();
     assert_eq!(names(&folder, &inputs), ["b.txt", "a/copyright", "c/copyright", "d.d/copyright/x"]);
     assert_eq!(inputs.files()[1].name(), inputs.files()[1].path());
-    let deep = find(&folder, "**/*", Format::Text).unwrap();
-    assert_eq!(deep.files().len(), 4);
 }
 
 #[test]
@@ -116,9 +118,8 @@ fn what_is_not_there_is_missing() {
     }
     let error = find(&folder, "a.txt/x", Format::Auto).unwrap_err();
     assert_eq!(error.kind(), Kind::Usage, "a path leads through a file: {error}");
-    let error = find(&folder, "", Format::Tsv).unwrap_err();
-    assert_eq!(error.kind(), Kind::Missing);
-    assert!(error.to_string().contains("expected tsv, found other files, 2 of them"), "{error}");
+    let error = find(&folder, "", Format::Tsv).unwrap_err().to_string();
+    assert!(error.contains("expected tsv, found other files, 2 of them"), "{error}");
     assert_eq!(find(&folder, "***", Format::Tsv).unwrap_err().kind(), Kind::Usage);
 }
 
@@ -138,28 +139,27 @@ fn links_are_followed_but_never_in_circles() {
 }
 
 #[test]
-fn a_link_that_leads_nowhere_is_refused() {
-    let folder = folder(&["a/x.txt"]);
-    symlink("nowhere", folder.path().join("a/dangling.txt")).unwrap();
-    symlink("circle.txt", folder.path().join("circle.txt")).unwrap();
-    for argument in ["a", "a/*", "**/*.txt", "a/dangling.txt", "circle*"] {
+fn a_link_that_leads_nowhere_is_refused_but_a_hidden_one_left_alone() {
+    let folder = folder(&["a/x.txt", "b/x.txt"]);
+    // The system refuses the second with an error of its own: no name is as long as this.
+    for (link, to) in [
+        ("a/.nowhere", "nowhere"),
+        ("a/.long", &"x".repeat(300)),
+        ("a/.loop", ".loop"),
+        ("b/dangling.txt", "nowhere"),
+        ("circle.txt", "circle.txt"),
+    ] {
+        symlink(to, folder.path().join(link)).unwrap();
+    }
+    for argument in ["b", "b/*", "**/*.txt", "b/dangling.txt", "circle*"] {
         let error = find(&folder, argument, Format::Text).unwrap_err();
         assert_eq!(error.kind(), Kind::Missing, "{argument}: {error}");
         assert!(error.to_string().contains("the link leads nowhere"), "{argument}: {error}");
     }
-    find(&folder, "a/x*", Format::Text).unwrap();
-}
-
-#[test]
-fn a_hidden_link_is_left_alone_wherever_it_leads() {
-    let folder = folder(&["a/x.txt"]);
-    // The system refuses the second with an error of its own: no name is as long as this.
-    for (name, to) in [(".nowhere", "nowhere"), (".long", &"x".repeat(300)), (".loop", ".loop")] {
-        symlink(to, folder.path().join("a").join(name)).unwrap();
-    }
-    for pattern in ["**", "**/*", "**/*.txt", "a/**", "*/**/x.txt"] {
-        let inputs = find(&folder, pattern, Format::Text).unwrap();
-        assert_eq!(names(&folder, &inputs), ["a/x.txt"], "{pattern}");
+    find(&folder, "b/x*", Format::Text).unwrap();
+    for argument in ["a", "a/**", "a/**/*", "a/**/*.txt", "a*/**", "a*/**/x.txt"] {
+        let inputs = find(&folder, argument, Format::Text).unwrap();
+        assert_eq!(inputs.files().len(), 1, "{argument}");
     }
 }
 

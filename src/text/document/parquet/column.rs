@@ -1,10 +1,14 @@
 //! One column of a row group, decoded row by row.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type};
-use parquet::column::reader::ColumnReader;
+use parquet::column::reader::{ColumnReader, get_column_reader};
 use parquet::errors::ParquetError;
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
+use super::list::{self, BoundedPages, ListLevels, SAME_NAME, ended};
 use super::opened::Opened;
 use crate::document::reason::{Reason, too_long};
 use crate::document::record::utf8;
@@ -16,15 +20,13 @@ const DAY: i64 = 86_400;
 
 const MOST_DIGITS: i32 = 38;
 
-pub(super) const SAME_NAME: &str = "two columns of this name";
-
 /// The records of `--max-record` that are held at once. Writers put many rows into a page before they look at its size.
 const RECORDS: usize = 8;
 
 /// The least bound: usual pages, and usual rows of a page, whatever a record may take.
 const LEAST: usize = 16 << 20;
 
-pub(super) fn held_bytes(max_record: usize) -> usize {
+fn held_bytes(max_record: usize) -> usize {
     max_record.saturating_mul(RECORDS).max(LEAST)
 }
 
@@ -38,11 +40,23 @@ fn crowded(max_record: usize) -> Value<'static> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Texts, whole numbers and times.
+    Text,
+    /// Those, and numbers with a fraction.
+    Number,
+    /// Lists of numbers with a fraction.
+    Vector,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    pub(super) leaf: usize,
+    leaf: usize,
     meaning: Meaning,
     /// The level of a value that is not null, nor below a group that is; 0 if there are no nulls.
     present: i16,
+    /// Those of vectors; none if the column has no lists.
+    lists: Option<ListLevels>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,13 +75,21 @@ enum Meaning {
 }
 
 impl Place {
-    /// The column of a field, which may have floating-point numbers if `is_number`: a leaf below groups, whose names are joined by
-    /// dots. `None` if there is none.
+    /// The column of a field: a leaf below groups, whose names are joined by dots; or what that holds, if the field cannot be made
+    /// of it. `None` if there is none.
     pub(super) fn find(
         schema: &SchemaDescriptor,
         field: &str,
-        is_number: bool,
+        wanted: Wanted,
     ) -> Option<Result<Place, String>> {
+        if wanted == Wanted::Vector {
+            let vectors = |leaf| {
+                let lists = Some(ListLevels::of(&schema.column(leaf)));
+                Place { leaf, meaning: Meaning::Plain, present: 0, lists }
+            };
+            return Some(list::find(schema, field)?.map(vectors));
+        }
+        let is_number = wanted == Wanted::Number;
         let takes = |of: Type| is_number || !matches!(of, Type::FLOAT | Type::DOUBLE);
         let is_field = |leaf: &usize| schema.column(*leaf).path().string() == field;
         let mut leaves = (0..schema.num_columns()).filter(is_field);
@@ -95,7 +117,7 @@ impl Place {
                 if takes(column.physical_type()) =>
             {
                 let present = column.max_def_level();
-                Meaning::of(&column).map(|meaning| Place { leaf, meaning, present })
+                Meaning::of(&column).map(|meaning| Place { leaf, meaning, present, lists: None })
             }
             other => Err(format!("values of type {other}")),
         })
@@ -188,6 +210,8 @@ pub(super) struct Column {
     /// The row that comes next, and the rows whose values stand in pages that take too much.
     row: u64,
     gaps: Gaps,
+    /// How many values more the pages of the current list may have.
+    left: Arc<AtomicU64>,
     max_bytes: usize,
 }
 
@@ -197,12 +221,24 @@ impl Column {
         place: Place,
         max_bytes: usize,
     ) -> Result<Column, ParquetError> {
-        let gaps = Gaps::default();
-        let reader = group.column_within(place.leaf, held_bytes(max_bytes), &gaps)?;
-        Ok(Column { reader, place, row: 0, gaps, max_bytes })
+        let (gaps, left) = (Gaps::default(), Arc::<AtomicU64>::default());
+        let most = held_bytes(max_bytes);
+        let reader = if place.lists.is_some() {
+            let inner = group.pages(place.leaf, most, None)?;
+            let pages = BoundedPages { inner, left: Arc::clone(&left) };
+            get_column_reader(group.metadata().schema_descr().column(place.leaf), Box::new(pages))
+        } else {
+            group.column_within(place.leaf, most, &gaps)?
+        };
+        Ok(Column { reader, place, row: 0, gaps, left, max_bytes })
     }
 
+    /// The value of the next row; none for null.
     pub(super) fn next(&mut self) -> Result<Option<Value<'static>>, ParquetError> {
+        if let Some(levels) = self.place.lists {
+            let list = list::next(&mut self.reader, levels, &self.left)?;
+            return Ok(list.map(Value::of_components));
+        }
         let value = self.decoded()?.pop().ok_or_else(ended)?;
         let row = self.row;
         self.row += 1;
@@ -238,8 +274,4 @@ impl Column {
             _ => unreachable!("Place::find has refused columns of other types"),
         }
     }
-}
-
-pub(super) fn ended() -> ParquetError {
-    ParquetError::General("a column ends before its row group".to_owned())
 }

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parquet::file::reader::Length;
 
-use super::file::{AnyColumn, AnyPlace, ParquetGroups, Wanted};
+use super::column::{Column, Place, Wanted};
+use super::file::ParquetGroups;
 use super::opened::bytes_of;
 use crate::document::fields::{Fields, ReadOptions};
 use crate::document::inputs::Input;
@@ -26,8 +27,8 @@ pub(in crate::document) struct ParquetCutter<'a> {
     options: &'a ReadOptions,
     progress: &'a AtomicU64,
     file: ParquetGroups,
-    places: [Option<AnyPlace>; 4],
-    columns: Option<[Option<AnyColumn>; 4]>,
+    places: [Option<Place>; 4],
+    columns: Option<[Option<Column>; 4]>,
     left: u64,
     next: Position,
     /// The bytes of the file, and how many of them are part of the progress.
@@ -75,13 +76,13 @@ impl<'a> ParquetCutter<'a> {
         trying(self.input.path(), || {
             if let Some(rows) = file.next()? {
                 let [id, text, order, key] =
-                    places.map(|place| place.map(|place| file.column(&place)).transpose());
+                    places.map(|place| place.map(|place| file.column(place)).transpose());
                 *columns = Some([id?, text?, order?, key?]);
                 *left = rows;
             }
             Ok(())
         })?;
-        let to = if self.columns.is_some() { self.file.at() } else { self.bytes };
+        let to = if self.columns.is_some() { self.file.at } else { self.bytes };
         self.advance(to);
         Ok(self.columns.is_some())
     }
@@ -167,7 +168,7 @@ pub(in crate::document) fn first_rows(
         let Some(rows) = file.next()? else { return Ok(0) };
         for name in file.names(MOST_COLUMNS) {
             let Some(Ok(place)) = file.find(&name, Wanted::Number) else { continue };
-            let mut column = file.column(&place)?;
+            let mut column = file.column(place)?;
             for _ in 0..rows.min(most) {
                 if let Some(value) = column.next()? {
                     each(&name, &value);

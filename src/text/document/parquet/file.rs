@@ -4,25 +4,13 @@ use std::path::Path;
 
 use parquet::errors::Result as ParquetResult;
 
-use super::column::{Column, Place, held_bytes};
-use super::list::{self, ListColumn};
+use super::column::{Column, Place, Wanted};
 use super::opened::Opened;
 use crate::document::fields::Fields;
-use crate::document::value::Value;
 use crate::error::{Error, Kind, Result};
 use crate::results::ParquetFile;
 
 const SHOWN: usize = 12;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
-    /// Texts, whole numbers and times.
-    Text,
-    /// Those, and numbers with a fraction.
-    Number,
-    /// Lists of numbers with a fraction.
-    Vector,
-}
 
 fn wanted(fields: &Fields, field: &str) -> (Wanted, &'static str) {
     let numbers = "text, numbers or times";
@@ -41,19 +29,8 @@ pub(super) struct ParquetGroups {
     file: ParquetFile<Opened>,
     /// The row groups that were opened, and their bytes in all columns.
     opened: usize,
-    at: u64,
+    pub(super) at: u64,
     max_bytes: usize,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) enum AnyPlace {
-    Values(Place),
-    Vectors(usize),
-}
-
-pub(super) enum AnyColumn {
-    Values(Column),
-    Vectors(ListColumn),
 }
 
 impl ParquetGroups {
@@ -66,7 +43,7 @@ impl ParquetGroups {
         columns.iter().take(most).map(|column| column.path().string()).collect()
     }
 
-    pub(super) fn places(&self, fields: &Fields, path: &Path) -> Result<[Option<AnyPlace>; 4]> {
+    pub(super) fn places(&self, fields: &Fields, path: &Path) -> Result<[Option<Place>; 4]> {
         let place = |field: &str| {
             let (wanted, expected) = wanted(fields, field);
             match self.find(field, wanted) {
@@ -91,17 +68,8 @@ impl ParquetGroups {
         fields.places(|field| self.find(field, Wanted::Number).is_some(), place)
     }
 
-    /// Where the column of a field is; or what that holds, if the field cannot be made of it.
-    pub(super) fn find(
-        &self,
-        field: &str,
-        wanted: Wanted,
-    ) -> Option<std::result::Result<AnyPlace, String>> {
-        let schema = self.file.metadata().schema_descr();
-        Some(match wanted {
-            Wanted::Vector => list::find(schema, field)?.map(AnyPlace::Vectors),
-            _ => Place::find(schema, field, wanted == Wanted::Number)?.map(AnyPlace::Values),
-        })
+    pub(super) fn find(&self, field: &str, wanted: Wanted) -> Option<Result<Place, String>> {
+        Place::find(self.file.metadata().schema_descr(), field, wanted)
     }
 
     /// Opens the next row group that has rows, and returns how many.
@@ -117,30 +85,7 @@ impl ParquetGroups {
         Ok(None)
     }
 
-    pub(super) fn column(&self, place: &AnyPlace) -> ParquetResult<AnyColumn> {
-        let group = self.file.group(self.opened - 1);
-        Ok(match *place {
-            AnyPlace::Values(place) => {
-                AnyColumn::Values(Column::new(&group, place, self.max_bytes)?)
-            }
-            AnyPlace::Vectors(leaf) => {
-                AnyColumn::Vectors(ListColumn::new(&group, leaf, held_bytes(self.max_bytes))?)
-            }
-        })
-    }
-
-    /// How many bytes of the file come before the end of the current row group.
-    pub(super) fn at(&self) -> u64 {
-        self.at
-    }
-}
-
-impl AnyColumn {
-    /// The value of the next row; none for null.
-    pub(super) fn next(&mut self) -> ParquetResult<Option<Value<'static>>> {
-        match self {
-            AnyColumn::Values(column) => column.next(),
-            AnyColumn::Vectors(lists) => lists.next(),
-        }
+    pub(super) fn column(&self, place: Place) -> ParquetResult<Column> {
+        Column::new(&self.file.group(self.opened - 1), place, self.max_bytes)
     }
 }

@@ -13,17 +13,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use half::f16;
 use parquet::basic::{LogicalType, Type};
 use parquet::column::page::{Page, PageMetadata, PageReader};
-use parquet::column::reader::ColumnReaderImpl;
-use parquet::data_type::{
-    DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, FloatType,
-};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{DataType, FixedLenByteArray};
 use parquet::errors::ParquetError;
-use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, SchemaDescriptor};
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
-use super::column::{SAME_NAME, ended};
-use super::opened::Opened;
-use crate::document::value::{MOST_COMPONENTS, Value};
-use crate::results::RowGroup;
+use crate::document::value::MOST_COMPONENTS;
+
+pub(super) const SAME_NAME: &str = "two columns of this name";
 
 /// The most values of the pages from which a row is decoded. A page can say in few bytes that it has billions.
 const MOST_VALUES: u64 = 32 << 20;
@@ -57,63 +54,39 @@ fn checked(column: &ColumnDescriptor) -> Result<(), String> {
     }
 }
 
-pub(super) struct ListColumn {
-    numbers: Numbers,
-    levels: Levels,
-    /// How many values more the pages of the current row may have.
-    left: Arc<AtomicU64>,
-}
-
-enum Numbers {
-    Float(ColumnReaderImpl<FloatType>),
-    Double(ColumnReaderImpl<DoubleType>),
-    Half(ColumnReaderImpl<FixedLenByteArrayType>),
-}
-
-#[derive(Clone, Copy)]
-struct Levels {
+/// The levels of a number, and of what is in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ListLevels {
     number: i16,
     in_list: i16,
 }
 
-impl ListColumn {
-    pub(super) fn new(
-        group: &RowGroup<'_, Opened>,
-        leaf: usize,
-        most: usize,
-    ) -> Result<ListColumn, ParquetError> {
-        let column: ColumnDescPtr = group.metadata().schema_descr().column(leaf);
-        let left = Arc::new(AtomicU64::new(MOST_VALUES));
-        let inner = group.pages(leaf, most, None)?;
-        let pages = Box::new(BoundedPages { inner, left: Arc::clone(&left) });
-        let levels = Levels {
-            number: column.max_def_level(),
-            in_list: column.repeated_ancestor_def_level(),
-        };
-        let numbers = match column.physical_type() {
-            Type::FLOAT => Numbers::Float(ColumnReaderImpl::new(column, pages)),
-            Type::DOUBLE => Numbers::Double(ColumnReaderImpl::new(column, pages)),
-            _ => Numbers::Half(ColumnReaderImpl::new(column, pages)),
-        };
-        Ok(ListColumn { numbers, levels, left })
+impl ListLevels {
+    pub(super) fn of(column: &ColumnDescriptor) -> ListLevels {
+        let in_list = column.repeated_ancestor_def_level();
+        ListLevels { number: column.max_def_level(), in_list }
     }
+}
 
-    pub(super) fn next(&mut self) -> Result<Option<Value<'static>>, ParquetError> {
-        self.left.store(MOST_VALUES, Ordering::Relaxed);
-        let levels = self.levels;
-        let list = match &mut self.numbers {
-            Numbers::Float(reader) => list(reader, levels, |&number| f64::from(number)),
-            Numbers::Double(reader) => list(reader, levels, |&number| number),
-            Numbers::Half(reader) => list(reader, levels, half),
-        }?;
-        Ok(list.map(Value::of_components))
+/// The list of the next row. `left` is that of its [`BoundedPages`].
+pub(super) fn next(
+    reader: &mut ColumnReader,
+    levels: ListLevels,
+    left: &AtomicU64,
+) -> Result<Option<Vec<Option<f64>>>, ParquetError> {
+    left.store(MOST_VALUES, Ordering::Relaxed);
+    match reader {
+        ColumnReader::FloatColumnReader(it) => list(it, levels, |&number| f64::from(number)),
+        ColumnReader::DoubleColumnReader(it) => list(it, levels, |&number| number),
+        ColumnReader::FixedLenByteArrayColumnReader(it) => list(it, levels, half),
+        _ => unreachable!("columns of other types were refused"),
     }
 }
 
 /// The list of the next row; one that is too long is cut.
 fn list<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
-    levels: Levels,
+    levels: ListLevels,
     number: impl Fn(&T::T) -> f64,
 ) -> Result<Option<Vec<Option<f64>>>, ParquetError> {
     let (part, records) = read::<T>(reader, 1)?;
@@ -174,9 +147,14 @@ pub(super) fn read<T: DataType>(
     Ok((part, records))
 }
 
-struct BoundedPages {
-    inner: Box<dyn PageReader>,
-    left: Arc<AtomicU64>,
+pub(super) fn ended() -> ParquetError {
+    ParquetError::General("a column ends before its row group".to_owned())
+}
+
+pub(super) struct BoundedPages {
+    pub(super) inner: Box<dyn PageReader>,
+    /// How many values more the pages of the current row may have.
+    pub(super) left: Arc<AtomicU64>,
 }
 
 impl PageReader for BoundedPages {

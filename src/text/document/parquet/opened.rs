@@ -30,7 +30,10 @@ pub(super) fn bytes_of(input: &Input) -> Result<Opened> {
     let path = input.path();
     match input.origin() {
         Origin::File(_) => Ok(Opened::File(File::open(path).at(path)?)),
-        Origin::Object(object) => Ok(Opened::Object(Blocks::of(object.clone()))),
+        Origin::Object(object) => {
+            let blocks = Blocks { object: object.clone(), kept: Arc::default() };
+            Ok(Opened::Object(blocks))
+        }
         _ => {
             let what =
                 "a file of columns cannot be read from a stream, for it is read at several places";
@@ -84,10 +87,6 @@ struct Onward {
 }
 
 impl Blocks {
-    fn of(object: ObjectFile) -> Blocks {
-        Blocks { object, kept: Arc::default() }
-    }
-
     fn onward(&self, at: u64) -> Onward {
         Onward { blocks: self.clone(), at, here: Bytes::new() }
     }

@@ -1,6 +1,7 @@
 //! Parquet files of every kind of column, read back, and damaged ones.
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
+use roaring::RoaringTreemap;
 use tempfile::TempPath;
 
 use super::ParquetCopy;
@@ -153,15 +155,19 @@ fn rows_are_pages_and_nulls_are_missing_fields() {
 }
 
 #[test]
-fn columns_that_are_missing_or_lists_are_named() {
-    let path = new_file();
-    write_rows(&path, Compression::SNAPPY);
-    for (field, expected) in [
-        ("url", "number, text, meta.url, meta.at, tags"),
-        ("tags", "a list"),
-        ("meta", "a group of columns"),
+fn columns_that_are_missing_or_of_another_kind_are_named() {
+    let [rows, nested] = [new_file(), new_file()];
+    write_rows(&rows, Compression::SNAPPY);
+    write_nested(&nested, 1);
+    for (path, fields, expected) in [
+        (&rows, fields("url"), "expected \"url\", found number, text, meta.url, meta.at, tags"),
+        (&rows, fields("tags"), "a list"),
+        (&rows, fields("meta"), "a group of columns"),
+        (&nested, of_vectors("tags"), "lists of values of type BYTE_ARRAY"),
+        (&nested, of_vectors("flag"), "no lists"),
+        (&nested, of_vectors("nothing"), "the file lacks a column"),
     ] {
-        let error = read_all(&path, fields(field), 1 << 20).unwrap_err();
+        let error = read_all(path, fields, 1 << 20).unwrap_err();
         assert_eq!(error.kind(), Kind::BadData);
         assert!(error.to_string().contains(expected), "{error}");
     }
@@ -188,59 +194,23 @@ fn read_ids(path: &Path, declared: &str, ids: &[i64]) -> Result<Vec<String>> {
     Ok(outcome.records.into_iter().map(|(_, said)| said).collect())
 }
 
+/// Each line of the table: the number of each row, the column of the ids as it is declared, and the ids; or, behind `!!`, why they can be none.
 #[test]
-fn whole_numbers_are_the_ids_that_json_has() {
+fn whole_numbers_are_the_ids_that_json_has_and_others_are_no_ids() {
     let path = new_file();
-    let numbers = [0, 1, 255, i64::from(i32::MAX), -1, i64::from(i32::MIN), i64::MAX, i64::MIN];
-    let [signed_32, unsigned_32, signed_64, unsigned_64]: [fn(i64) -> String; 4] = [
-        |number| (number as i32).to_string(),
-        |number| (number as u32).to_string(),
-        |number| number.to_string(),
-        |number| (number as u64).to_string(),
-    ];
-    for (declared, text) in [
-        ("int32 id", signed_32),
-        ("int32 id (INTEGER(8,true))", signed_32),
-        ("int32 id (INTEGER(32,true))", signed_32),
-        ("int32 id (INTEGER(16,false))", unsigned_32),
-        ("int32 id (INTEGER(32,false))", unsigned_32),
-        ("int32 id (UINT_32)", unsigned_32),
-        ("int32 id (DECIMAL(9,0))", signed_32),
-        ("int64 id", signed_64),
-        ("int64 id (INTEGER(64,true))", signed_64),
-        ("int64 id (INTEGER(64,false))", unsigned_64),
-        ("int64 id (UINT_64)", unsigned_64),
-        ("int64 id (DECIMAL(18,0))", signed_64),
-    ] {
-        let expected: Vec<String> = numbers.into_iter().map(text).collect();
-        assert_eq!(read_ids(&path, declared, &numbers).unwrap(), expected, "{declared}");
-    }
-    for (declared, expected) in [
-        ("binary id (DECIMAL(20,0))", "97"),
-        ("fixed_len_byte_array(16) id (UUID)", "a1a1a1a1-a1a1-a1a1-a1a1-a1a1a1a1a1a1"),
-        ("fixed_len_byte_array(16) id (DECIMAL(38,0))", "-125437421531640061041400835680730242655"),
-        ("double id", "7"),
-        ("int64 id (TIMESTAMP(MILLIS,true))", "! not text: \"id\" is a time"),
-    ] {
-        assert_eq!(read_ids(&path, declared, &[7]).unwrap(), [expected], "{declared}");
-    }
-}
-
-#[test]
-fn numbers_that_mean_something_else_are_no_ids() {
-    let path = new_file();
-    for (declared, found) in [
-        ("int32 id (DECIMAL(9,2))", "decimal numbers"),
-        ("int64 id (DECIMAL(18,1))", "decimal numbers"),
-        ("binary id (DECIMAL(60,0))", "decimal numbers"),
-        ("fixed_len_byte_array(16) id", "FIXED_LEN_BYTE_ARRAY"),
-        ("int32 id (TIME(MILLIS,true))", "times of a day"),
-        ("int64 id (TIME_MICROS)", "times of a day"),
-        ("int64 id; required int64 id", "two columns of this name"),
-    ] {
-        let error = read_ids(&path, declared, &[1]).unwrap_err();
-        assert_eq!(error.kind(), Kind::BadData, "{declared}");
-        assert!(error.to_string().contains(found), "{declared}: {error}");
+    for line in include_str!("tests/ids.tsv").lines() {
+        let [numbers, declared, expected] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!()
+        };
+        let numbers: Vec<i64> = numbers.split(' ').map(|it| it.parse().unwrap()).collect();
+        match read_ids(&path, declared, &numbers) {
+            Ok(ids) => assert_eq!(ids.join(" "), expected, "{declared}"),
+            Err(error) => {
+                assert_eq!(error.kind(), Kind::BadData, "{declared}");
+                let why = expected.strip_prefix("!! ").unwrap_or_else(|| panic!("{error}"));
+                assert!(error.to_string().contains(why), "{declared}: {error}");
+            }
+        }
     }
 }
 
@@ -374,22 +344,31 @@ fn rows_of(path: &Path) -> Vec<String> {
     reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
 }
 
+fn copied<W: Write + Send>(
+    input: &Path,
+    out: W,
+    rows: RoaringTreemap,
+    text: Option<&str>,
+    texts: &mut dyn FnMut(u64) -> Result<Option<String>>,
+) -> Result<W> {
+    let inputs = Inputs::find(&[input.to_path_buf()], Format::Parquet)?;
+    let file = &inputs.files()[0];
+    let mut copy = ParquetCopy::like(file, out, Path::new("copy.parquet"))?;
+    copy.copy(file, &rows, text, texts)?;
+    copy.finish()
+}
+
 #[test]
 fn rows_are_copied_with_lists_and_groups() {
     let [input, output] = [new_file(), new_file()];
     write_nested(&input, 3);
     let all = rows_of(&input);
-    let found = || Inputs::find(&[input.to_path_buf()], Format::Parquet).unwrap();
     // None of the second row group.
     for step in [1, 2, 3, 64, 699] {
         let rows: Vec<u64> =
             (1..=2100).step_by(step).filter(|row| !(701..=1400).contains(row)).collect();
-        let out = File::create(&output).unwrap();
-        let inputs = found();
-        let mut copy = ParquetCopy::like(&inputs.files()[0], out, &output).unwrap();
-        let wanted = rows.iter().copied().collect();
-        copy.copy(&inputs.files()[0], &wanted, None, &mut |_| Ok(None)).unwrap();
-        copy.finish().unwrap();
+        let (out, wanted) = (File::create(&output).unwrap(), rows.iter().copied().collect());
+        copied(&input, out, wanted, None, &mut |_| Ok(None)).unwrap();
         let expected: Vec<&String> = rows.iter().map(|&row| &all[row as usize - 1]).collect();
         assert!(rows_of(&output).iter().eq(expected), "every {step}");
     }
@@ -402,12 +381,7 @@ fn rows_are_copied_with_lists_and_groups() {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x55;
         fs::write(&input, bytes).unwrap();
-        let inputs = found();
-        let file = &inputs.files()[0];
-        let copied = ParquetCopy::like(file, Vec::new(), &output).and_then(|mut copy| {
-            copy.copy(file, &(1..=2100).collect(), None, &mut |_| Ok(None))?;
-            copy.finish()
-        });
+        let copied = copied(&input, Vec::new(), (1..=2100).collect(), None, &mut |_| Ok(None));
         let is_ours = |error: &crate::Error| [Kind::BadData, Kind::Usage].contains(&error.kind());
         assert!(copied.as_ref().err().is_none_or(is_ours), "{copied:?}");
     }
@@ -417,15 +391,12 @@ fn rows_are_copied_with_lists_and_groups() {
 fn rows_are_copied_with_other_texts() {
     let [input, output] = [new_file(), new_file()];
     write_nested(&input, 3);
-    let inputs = Inputs::find(&[input.to_path_buf()], Format::Parquet).unwrap();
-    let file = &inputs.files()[0];
-    let copy = |out, text| {
-        let mut copy = ParquetCopy::like(file, out, &output)?;
+    let copy = |text| {
         let of_row = |row: u64| row.is_multiple_of(7).then(|| format!("new {row}"));
-        copy.copy(file, &(2..=1300).collect(), Some(text), &mut |row| Ok(of_row(row)))?;
-        copy.finish()
+        let out = File::create(&output).unwrap();
+        copied(&input, out, (2..=1300).collect(), Some(text), &mut |row| Ok(of_row(row)))
     };
-    copy(File::create(&output).unwrap(), "id").unwrap();
+    copy("id").unwrap();
     let all = rows_of(&input);
     let expected = (2..).zip(&all[1..1300]).map(|(row, text)| match row % 7 {
         0 => text.replace(&format!("id: \"id{}\"", row - 1), &format!("id: \"new {row}\"")),
@@ -434,8 +405,7 @@ fn rows_are_copied_with_other_texts() {
     let expected: Vec<String> = expected.collect();
     assert!(expected[5].contains("new 7"), "{}", expected[5]);
     assert_eq!(rows_of(&output), expected);
-    let error = copy(File::create(&output).unwrap(), "flag").unwrap_err();
-    assert_eq!(error.kind(), Kind::Usage);
+    assert_eq!(copy("flag").unwrap_err().kind(), Kind::Usage);
 }
 
 /// A file with an id and a list of floats a row, in which lists are as `schema` says. `levels` are those of all elements: the
@@ -485,20 +455,6 @@ fn lists_of_numbers_are_vectors() {
         fs::write(&path, bytes).unwrap();
         let error = vectors(1 << 20).err();
         assert!(error.as_ref().is_none_or(|it| it.kind() == Kind::BadData), "{error:?}");
-    }
-}
-
-#[test]
-fn columns_that_are_no_lists_of_numbers_are_refused() {
-    let path = new_file();
-    write_nested(&path, 1);
-    for (field, said) in [
-        ("tags", "lists of values of type BYTE_ARRAY"),
-        ("flag", "no lists"),
-        ("nothing", "the file lacks a column"),
-    ] {
-        let error = read_all(&path, of_vectors(field), 1 << 20).unwrap_err().to_string();
-        assert!(error.contains(said), "{error}");
     }
 }
 

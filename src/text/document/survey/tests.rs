@@ -1,25 +1,26 @@
 //! Fields are told apart in every format, packed or not, by what they hold and not by their names alone.
 
-use std::fs;
 use std::path::Path;
 
 use super::*;
-use crate::document::sample::gzip;
+use crate::document::sample::{folder, gzip};
 
 fn survey(files: &[(&str, &[u8])]) -> Survey {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, bytes) in files {
-        fs::write(folder.path().join(name), bytes).unwrap();
-    }
+    let folder = folder(files);
     let inputs = Inputs::find(&[folder.path().to_path_buf()], Format::Auto).unwrap();
     // The first ten letters of a name are its day.
     let day_of = |path: &Path| path.file_name()?.to_str()?.get(..10).map(str::to_owned);
     Survey::of(&inputs, day_of).unwrap()
 }
 
-fn named(fields: &Fields) -> (&str, &str, Option<&str>, bool) {
-    (&fields.id, &fields.text, fields.order.as_ref().map(|order| &*order.name), fields.html)
+/// The fields that are proposed, and which of them ids are taken from.
+fn proposed(survey: &Survey) -> String {
+    let Fields { id, text, order, html, place_ids, .. } = survey.proposal().unwrap();
+    let time = order.map_or("none".to_owned(), |order| order.name);
+    format!("{id} {text} {time} html={html} place-ids={place_ids}")
 }
+
+const BY_ID: &str = "html=false place-ids=false";
 
 const LONG: &str =
     "a text that is longer than all else in its record, so it is the text of the page";
@@ -38,8 +39,7 @@ fn fields_of_objects_are_told_by_what_they_hold() {
     let found = survey(&[("a.jsonl", lines.as_bytes()), ("b.jsonl", b"\n{broken\n")]);
     assert_eq!(found.records, 200);
     // The field `id` is the same in all records, so it is no id.
-    let fields = found.proposal().unwrap();
-    assert_eq!(named(&fields), ("meta.url", "story", Some("meta.fetched"), false));
+    assert_eq!(proposed(&found), format!("meta.url story meta.fetched {BY_ID}"));
     let title = &found.fields["title"];
     assert_eq!((title.filled, title.distinct(), title.mean_bytes()), (200, 9, 6));
     assert!(!found.fields.contains_key("words"));
@@ -47,22 +47,18 @@ fn fields_of_objects_are_told_by_what_they_hold() {
 
 #[test]
 fn columns_are_told_in_every_format() {
-    let rows: Vec<[String; 3]> = (0..50)
-        .map(|at| [format!("<p>{LONG}, {at}"), format!("{}", 1_700_000_000 + at), format!("p{at}")])
-        .collect();
-    let tsv = |row: &[String; 3]| row.join("\t") + "\n";
-    let csv =
-        |row: &[String; 3]| format!("\"{}\",{},{}\r\n", row[0].replace(',', ",\n"), row[1], row[2]);
-    let tsv = format!("page\tcrawled\tkey\n{}", rows.iter().map(tsv).collect::<String>());
-    let csv = format!("page,crawled,key\r\n{}", rows.iter().map(csv).collect::<String>());
+    let time = |at: u32| 1_700_000_000 + at;
+    let tsv = |at| format!("<p>{LONG}, {at}\t{}\tp{at}\n", time(at));
+    let csv = |at| format!("\"<p>{LONG},\n {at}\",{},p{at}\r\n", time(at));
+    let tsv = format!("page\tcrawled\tkey\n{}", (0..50).map(tsv).collect::<String>());
+    let csv = format!("page,crawled,key\r\n{}", (0..50).map(csv).collect::<String>());
     let packed = gzip(tsv.as_bytes());
-    let files: [(&str, &[u8]); 3] =
-        [("a.tsv", tsv.as_bytes()), ("a.csv", csv.as_bytes()), ("a.tsv.gz", &packed)];
-    for file in files {
-        let found = survey(&[file]);
-        assert_eq!(found.records, 50, "{}", file.0);
-        let fields = found.proposal().unwrap();
-        assert_eq!(named(&fields), ("key", "page", Some("crawled"), true), "{}", file.0);
+    for (name, bytes) in
+        [("a.tsv", tsv.as_bytes()), ("a.csv", csv.as_bytes()), ("a.tsv.gz", &packed)]
+    {
+        let found = survey(&[(name, bytes)]);
+        assert_eq!(found.records, 50, "{name}");
+        assert_eq!(proposed(&found), "key page crawled html=true place-ids=false", "{name}");
     }
 }
 
@@ -88,8 +84,7 @@ fn an_id_comes_once_a_day_and_again_on_the_next() {
             .collect();
         let files: Vec<(&str, &[u8])> =
             days.iter().map(|(name, lines)| (name.as_str(), lines.as_bytes())).collect();
-        let fields = survey(&files).proposal().unwrap();
-        assert_eq!(named(&fields), (names[0], names[1], Some(names[2]), false));
+        assert_eq!(proposed(&survey(&files)), format!("{} {BY_ID}", names.join(" ")));
     }
 }
 
@@ -108,21 +103,18 @@ fn what_comes_again_in_a_day_is_no_id() {
 fn times_are_known_by_many_names_and_have_fractions() {
     let names = "crawled_at fetchedAt ts crawl_date warc_date WARC-Date fetch_ts \
         scraped retrieved_at retrieve_time capture-time download_date meta.crawl_timestamp timestamp";
-    for name in names.split(' ') {
-        let lines = recrawled(["url", "text", name], 1, "\"");
-        let found = survey(&[("a.jsonl", lines.as_bytes())]).proposal().unwrap();
-        assert_eq!(named(&found), ("url", "text", Some(name), false));
-    }
-    for name in ["crawl_id", "fetches", "depth", "access_count"] {
-        let lines = recrawled(["url", "text", name], 1, "");
-        let found = survey(&[("a.jsonl", lines.as_bytes())]).proposal().unwrap();
-        assert_eq!(named(&found), ("url", "text", None, false));
+    let others = "crawl_id fetches depth access_count";
+    let times = names.split(' ').map(|name| (name, "\"", name));
+    for (name, quote, time) in times.chain(others.split(' ').map(|name| (name, "", "none"))) {
+        let lines = recrawled(["url", "text", name], 1, quote);
+        let found = survey(&[("a.jsonl", lines.as_bytes())]);
+        assert_eq!(proposed(&found), format!("url text {time} {BY_ID}"));
     }
     let lines: String = (0..20)
         .map(|at| format!("{{\"address\": \"a.example/{at}\", \"ts\": 1700000000.{at}5, \"story\": \"{LONG}\"}}\n"))
         .collect();
-    let found = survey(&[("a.jsonl", lines.as_bytes())]).proposal().unwrap();
-    assert_eq!(named(&found), ("address", "story", Some("ts"), false));
+    let found = survey(&[("a.jsonl", lines.as_bytes())]);
+    assert_eq!(proposed(&found), format!("address story ts {BY_ID}"));
 }
 
 #[test]
@@ -134,13 +126,13 @@ fn only_the_first_records_are_looked_at_and_what_lacks_is_said() {
     let error = found.proposal().unwrap_err().to_string();
     assert!(error.contains("a text") && error.contains("number"), "{error}");
     let same = "{\"name\": \"x\", \"text\": \"y\"}\n".repeat(30);
-    let fields = survey(&[("a.jsonl", same.as_bytes())]).proposal().unwrap();
-    assert_eq!((fields.place_ids, &*fields.text), (PlaceIds::All, "text"));
     let texts: String = (0..30).map(|at| format!("{{\"text\": \"page {at}\"}}\n")).collect();
-    let fields = survey(&[("a.jsonl", texts.as_bytes())]).proposal().unwrap();
-    assert_eq!((fields.place_ids, &*fields.text), (PlaceIds::All, "text"));
+    for lines in [same, texts] {
+        let found = survey(&[("a.jsonl", lines.as_bytes())]);
+        assert_eq!(proposed(&found), "id text none html=false place-ids=all");
+    }
     let none = survey(&[("a.html", b"<p>a page")]);
-    assert_eq!((none.records, named(&none.proposal().unwrap())), (0, ("id", "text", None, false)));
+    assert_eq!((none.records, proposed(&none)), (0, format!("id text none {BY_ID}")));
 }
 
 #[test]

@@ -226,8 +226,7 @@ fn next_record(archive: Archive, bytes: &[u8]) -> Option<usize> {
     memchr_iter(b'\n', bytes).map(|at| at + 1).find(|&at| archive.begins(&bytes[at..]))
 }
 
-/// Where the last line begins, with the end of the line before: it may be the beginning of a head. The
-/// end of the bytes, if it is too long for that.
+/// Where the last line begins, with the line end before it, which may begin a head; the end of one too long for that.
 fn unfinished(bytes: &[u8]) -> usize {
     let line = memchr::memrchr(b'\n', bytes).unwrap_or(bytes.len());
     if bytes.len() - line <= MAX_HEAD_BYTES { line } else { bytes.len() }

@@ -50,8 +50,7 @@ impl Archive {
         }
     }
 
-    /// Whether a record ends before these bytes, though no head can be read in them: they are the end of one, and in ARC a
-    /// URL follows.
+    /// Whether a record ends before these bytes, though they are no head: the end of one, and in ARC a URL behind it.
     pub(super) fn ends_before(self, bytes: &[u8]) -> bool {
         let Some(next) = bytes.strip_prefix(self.record_end()) else { return false };
         let is_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);

@@ -1,5 +1,4 @@
-//! Responses whose payload came before, as revisit records of WARC: the heads are kept, and in place of the payload stands
-//! which record has it.
+//! Responses whose payload came before, as revisit records: in place of the payload stands which record has it.
 
 use serde::{Deserialize, Serialize};
 use sha1::{Digest, Sha1};
@@ -38,8 +37,7 @@ pub enum Holder {
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Original {
-    /// Hash of the bytes and of how they are coded. The digests of records are not trusted: of two payloads with one digest, none refers to
-    /// the other unless they are the same bytes.
+    /// Hash of the bytes and of how they are coded: digests are not trusted, and only the same bytes refer to each other.
     pub bytes: u128,
     pub(super) url: String,
     pub(super) date: String,

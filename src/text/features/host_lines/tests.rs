@@ -80,33 +80,6 @@ proptest! {
 }
 
 #[test]
-fn a_frame_is_found_and_copies_in_it_are_kept() {
-    let article = |number: usize| format!("{} is told", char::from(b'a' + number as u8)).repeat(9);
-    let articles = (0..12).map(|number| format!("Home | About\n{}", article(number)));
-    let copied = |copy: usize| -> String {
-        let line = |line: usize| match line == copy {
-            true => "edited\n".to_owned(),
-            false => format!("line {}\n", "z".repeat(line + 9)),
-        };
-        (0..12).map(line).collect()
-    };
-    let copies = (0..12).map(|copy| format!("Home | About\n{}", copied(copy)));
-    let pages: Vec<String> = articles.chain(copies).collect();
-    let found = rows(pages.iter().map(|page| ("host", &**page)), LEAST_PAGES);
-    let expected = [("host\t".to_owned(), 24), ("host\tHome | About".to_owned(), 12)];
-    assert_eq!(found, expected);
-}
-
-#[test]
-fn a_page_that_was_fetched_often_is_one_page() {
-    let page = "Home\nan article of its own, longer than the frame";
-    let other = "Home\nanother article, quite as long as the first one is";
-    let pages = (0..100).map(|_| page).chain([other]).map(|page| ("host", page));
-    assert_eq!(rows(pages.clone(), 3), []);
-    assert_eq!(rows(pages, 2), [("host\t".to_owned(), 2), ("host\tHome".to_owned(), 2)]);
-}
-
-#[test]
 fn a_page_and_a_host_hold_no_more_than_their_share_of_memory() {
     let long: String = (0..1_000_000).map(|line| format!("{line}\n")).collect();
     let mut taken = 0;

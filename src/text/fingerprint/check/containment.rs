@@ -166,7 +166,7 @@ fn encode(shingles: &ShingleSet, out: &mut Vec<u8>) {
 }
 
 pub(super) fn count(sketch: &[u8]) -> u64 {
-    SketchHead::read(sketch).map_or(0, |head| u64::from(head.count) << head.level)
+    head_of(sketch).map_or(0, |(level, count, _)| u64::from(count) << level)
 }
 
 /// The hashes of a sketch, ascending, and of which sample they are.
@@ -316,26 +316,18 @@ fn count_enough(
     Some(counted)
 }
 
-#[derive(Default)]
-struct SketchHead {
-    level: u8,
-    count: u32,
-    bytes: usize,
-}
-
-impl SketchHead {
-    fn read(sketch: &[u8]) -> Option<SketchHead> {
-        let (&level, rest) = sketch.split_first()?;
-        let mut count = 0;
-        for (at, &byte) in rest.iter().take(3).enumerate() {
-            count |= u32::from(byte & 0x7f) << (7 * at);
-            if byte < 0x80 {
-                let is_sound = u32::from(level) < BITS && (1..=MOST as u32).contains(&count);
-                return is_sound.then_some(SketchHead { level, count, bytes: at + 2 });
-            }
+/// The level of a sketch, the number of its hashes, and how many bytes that takes.
+fn head_of(sketch: &[u8]) -> Option<(u8, u32, usize)> {
+    let (&level, rest) = sketch.split_first()?;
+    let mut count = 0;
+    for (at, &byte) in rest.iter().take(3).enumerate() {
+        count |= u32::from(byte & 0x7f) << (7 * at);
+        if byte < 0x80 {
+            let is_sound = u32::from(level) < BITS && (1..=MOST as u32).contains(&count);
+            return is_sound.then_some((level, count, at + 2));
         }
-        None
     }
+    None
 }
 
 /// The hashes of a sketch, ascending, decoded one by one. Bytes that are no sketch give what they can.
@@ -354,8 +346,7 @@ pub struct Hashes<'a> {
 
 impl<'a> Hashes<'a> {
     pub fn of(sketch: &'a [u8]) -> Hashes<'a> {
-        let head = SketchHead::read(sketch);
-        let SketchHead { level, count, bytes } = head.unwrap_or_default();
+        let (level, count, bytes) = head_of(sketch).unwrap_or_default();
         let low = if count > 0 { low_bits(level.into(), count as usize) } else { 0 };
         Hashes { level, count, low, code: &sketch[bytes..], at: 0, word: 0, left: 0, last: 0 }
     }
@@ -483,10 +474,6 @@ mod tests {
         bytes
     }
 
-    fn anchors(set: &ShingleSet) -> Vec<u8> {
-        sketch_of(set).1
-    }
-
     fn contained(one: &[u8], other: &[u8]) -> [Contained; 2] {
         let mut marked = Marked::default();
         let hashes = &mut Vec::new();
@@ -555,27 +542,22 @@ mod tests {
         assert!(sketch(&set([])).is_empty());
         let [none, some] = compare(&set([]), &set(0..9));
         assert!(!none.is_at_least(0.0) && !some.is_at_least(0.1));
-        assert_eq!(anchors(&set([])), [u8::MAX; ANCHORS * ANCHOR_BYTES]);
-    }
-
-    fn shared_anchors(one: &ShingleSet, other: &ShingleSet) -> usize {
-        let [one, other] = [one, other].map(anchors);
-        let [one, other] = [&one, &other].map(|it| it.as_chunks::<ANCHOR_BYTES>().0);
-        one.iter().filter(|anchor| other.contains(anchor)).count()
+        assert_eq!(sketch_of(&set([])).1, [u8::MAX; ANCHORS * ANCHOR_BYTES]);
     }
 
     #[test]
-    fn pages_that_share_much_share_anchors() {
-        assert!(shared_anchors(&set(0..1000), &set(50..1050)) >= 5);
-    }
-
-    #[test]
-    fn a_page_shares_anchors_with_a_page_of_forty_times_its_length() {
-        let long = set(0..20_000);
+    fn pages_that_share_much_share_anchors_and_so_does_a_page_with_one_of_forty_times_its_length() {
+        let anchors = |from, to| sketch_of(&set(from..to)).1;
+        let shared = |one: &[u8], other: &[u8]| {
+            let [one, other] = [one, other].map(|it| it.as_chunks::<ANCHOR_BYTES>().0);
+            one.iter().filter(|anchor| other.contains(anchor)).count()
+        };
+        assert!(shared(&anchors(0, 1000), &anchors(50, 1050)) >= 5);
+        let long = anchors(0, 20_000);
         for start in (0..19_000).step_by(500) {
-            assert!(shared_anchors(&set(start..start + 500), &long) > 0, "{start}");
+            assert!(shared(&anchors(start, start + 500), &long) > 0, "{start}");
         }
-        assert_eq!(anchors(&set(0..1_000_000)).len(), MAX_ANCHORS_BYTES);
+        assert_eq!(anchors(0, 1_000_000).len(), MAX_ANCHORS_BYTES);
     }
 
     /// Sketches are kept in stores: these bytes never change.

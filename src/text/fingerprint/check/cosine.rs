@@ -8,8 +8,9 @@
 use std::cmp::Reverse;
 
 use super::maker::{Maker, Signing};
-use super::points::{Word, merge};
+use super::points::Word;
 use crate::features::by_hash::{self, ByHash};
+use crate::fingerprint::shingle_set::merge;
 
 /// The bytes that one feature takes: its hash, three bytes, and its count, which 255 bounds.
 pub(super) const FEATURE_BYTES: usize = 4;
@@ -34,8 +35,7 @@ impl Cosine {
         *count = count.saturating_add(1);
     }
 
-    /// Appends the signature of what was taken, and forgets it: features by their hashes, ascending,
-    /// then zeros in place of missing features.
+    /// Appends the signature of what was taken, and forgets it: features by their hashes, ascending, then zeros.
     fn finish(&mut self, signature: &mut Vec<u8>) {
         let mut counted: Vec<(u32, u32)> = self.counts.iter().map(|(&it, &n)| (it, n)).collect();
         by_hash::clear(&mut self.counts);

@@ -13,11 +13,10 @@
 //! Of a set, or features, of more words than fit, those of the least hashes are kept, and two documents are compared as far as both
 //! have theirs.
 
-use std::cmp::Ordering;
-
 use super::containment::MAX_SKETCH_BYTES;
 use super::maker::{Maker, Signing};
 use crate::error::{Error, Kind, Result};
+use crate::fingerprint::shingle_set::merge;
 
 const MOST: usize = (MAX_SKETCH_BYTES - 1) / size_of::<Word>();
 
@@ -152,23 +151,6 @@ fn as_far_as_both<T>(both: [&[T]; 2], most: usize, key: impl Fn(&T) -> u32) -> [
     let cut = both.iter().filter(|items| items.len() >= most);
     let end = cut.filter_map(|items| items.last()).map(&key).min().unwrap_or(u32::MAX);
     both.map(|items| &items[..items.partition_point(|item| key(item) <= end)])
-}
-
-/// Calls `both` with every two of ascending items that have the same key.
-pub(super) fn merge<'a, T>(
-    mut one: &'a [T],
-    mut other: &'a [T],
-    key: impl Fn(&T) -> u32,
-    mut both: impl FnMut(&'a T, &'a T),
-) {
-    while let ([first, ones @ ..], [second, others @ ..]) = (one, other) {
-        let order = key(first).cmp(&key(second));
-        if order == Ordering::Equal {
-            both(first, second);
-        }
-        one = if order == Ordering::Greater { one } else { ones };
-        other = if order == Ordering::Less { other } else { others };
-    }
 }
 
 #[cfg(test)]

@@ -37,8 +37,7 @@ impl Sentences {
         }
     }
 
-    /// Appends the signature of what was taken, and forgets it: hashes, ascending, then zeros in place of
-    /// missing sentences.
+    /// Appends the signature of what was taken, and forgets it: hashes, ascending, then zeros.
     fn finish(&mut self, signature: &mut Vec<u8>) {
         let mut hashes: Vec<u64> = self.longest.iter().map(|&(_, hash)| hash).collect();
         hashes.sort_unstable();
@@ -121,10 +120,7 @@ mod tests {
         assert_eq!(similarity(&signature(page, 4), &signature(moved, 4)), 0.5);
         assert_eq!(similarity(&signature("a. b", 3), &signature("a. b. b", 3)), 1.0);
         assert_eq!(similarity(&signature("a. b", 3), &signature("c", 3)), 0.0);
-    }
-
-    #[test]
-    fn a_text_without_sentences_is_like_another_one() {
+        // A text without sentences is like another one.
         assert_eq!(signature("... --", 2), [0; 16]);
         assert_eq!(similarity(&[0; 16], &[0; 16]), 1.0);
         assert_eq!(similarity(&signature("a", 2), &[0; 16]), 0.0);

@@ -1,5 +1,4 @@
-//! The weights of a recipe: what a feature counts, which features count, and which texts are too short
-//! to be counted.
+//! The weights of a recipe: what a feature counts, which ones count, and which texts are too short for that.
 
 use serde::{Deserialize, Serialize};
 
