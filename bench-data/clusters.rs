@@ -18,9 +18,7 @@ use dupsieve::Result;
 use dupsieve::rooms::clusters::Forest;
 use dupsieve::rooms::error::At;
 
-/// How many bytes are read at once.
 const PORTION: usize = 1 << 19;
-/// The bytes of an edge.
 const EDGE: u64 = 8;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -41,7 +41,6 @@ fn main() {
     eprintln!("{failures:?}");
 }
 
-/// Adds a line to the file of the tree.
 fn commit(address: &Address, cache: &Path, name: &str) -> Result<()> {
     let mounts = Mounts::new(cache.to_path_buf());
     let folder = mounts.mount(address)?;

@@ -106,7 +106,6 @@ impl Shape {
     }
 }
 
-/// A random number.
 fn mixed(at: u64, turn: u32) -> u128 {
     let at = u128::from(at) << 32 | u128::from(turn) | 1 << 100;
     let mix = |it: u128| (it ^ it >> 61).wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645);
@@ -148,7 +147,6 @@ fn main() {
     }
 }
 
-/// The batch joined with itself by each design.
 fn measure_itself<F: Fingerprint>(point: &Point) {
     let (_, batch) = inputs::<F>(point);
     println!("{point:?}, the batch and itself at {} bits", F::BITS);
@@ -250,7 +248,6 @@ fn take<F: Fingerprint>(seed: u64, count: u64, most: usize) -> Vec<F> {
     all
 }
 
-/// The part of the store that is probed, and the batch.
 fn inputs<F: Fingerprint>(point: &Point) -> (Vec<F>, Arc<[F]>) {
     let everywhere = matches!(point.shape, Shape::Light(_));
     let most = if everywhere { point.density as usize } else { point.count };

@@ -115,7 +115,6 @@ fn drop_pages(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Pages of the store, each with some bits flipped.
 fn near(
     store: &Store,
     random: &mut ChaCha8Rng,

@@ -10,9 +10,8 @@ use dupsieve::rooms::step::{self, Step};
 use tracing::level_filters::LevelFilter;
 
 use commands::command_line::CommandLine;
-use flags::global::LogFormat;
-use outcome::summary::Summary;
-use outcome::{abort, exit, identity, log, metrics_file};
+use flags::LogFormat;
+use outcome::{Summary, abort, exit, identity, log, metrics_file};
 use processes::{child, signals, stall, supervisor};
 
 /// With the allocator of musl, threads wait for each other.
@@ -28,7 +27,7 @@ fn main() {
         exit::end(Err(error));
     }
     let mut line = CommandLine::read();
-    let global = line.global();
+    let global = &line.global;
     let level = match (global.quiet, global.verbose) {
         (true, _) => LevelFilter::WARN,
         (false, true) => LevelFilter::DEBUG,
@@ -37,10 +36,10 @@ fn main() {
     log::start(level, global.log_format == LogFormat::Json);
     abort::prepare();
     let completed = line.complete();
-    identity::set_process(line.global().number());
+    identity::set_process(line.global.number());
     step::begin(Step::Starting);
     // A wrong configuration is told too.
-    let global = line.global();
+    let global = &line.global;
     let told = match &global.telemetry.metrics_file {
         Some(file) if global.speaks_for_job() && !global.dry_run => {
             metrics_file::write_at_end(file)
@@ -60,7 +59,7 @@ fn begin() -> Result<()> {
 /// Runs the command in this process or, with `--processes`, in children that this process supervises.
 fn run(line: &CommandLine) -> Result<Summary> {
     line.mount()?;
-    let global = line.global();
+    let global = &line.global;
     if let Some(processes) = global.to_supervise() {
         supervisor::supervise(processes, &global.machines);
     }

@@ -21,16 +21,9 @@ use dupsieve::rooms::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
-use crate::commands::help::examples;
-use crate::commands::making;
-use crate::commands::places;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::{Output, Place};
-use crate::flags::settings::FormatFlag;
-use crate::flags::shared::{JOB, shared};
-use crate::outcome::account;
-use crate::outcome::failure;
-use crate::outcome::summary::{Summary, counted};
+use crate::commands::{examples, making, places};
+use crate::flags::{FormatFlag, GlobalFlags, JOB, Output, Place, shared};
+use crate::outcome::{Summary, account, counted, failure};
 use crate::processes::machines;
 
 /// The names of parameters: the method, and the clusters before.

@@ -3,22 +3,16 @@
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::iter;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use dupsieve::{Error, Kind, Result};
 
-use crate::commands::help;
-use crate::commands::places;
-use crate::commands::version;
-use crate::commands::{dedup, evaluate, lsh, run, store};
-use crate::flags::config::Config;
-use crate::flags::global::GlobalFlags;
-use crate::flags::machines::MachineSettings;
-use crate::flags::place::{Output, keep_mounts_in, mount_typed};
-use crate::outcome::exit::{self, Audience};
-use crate::outcome::identity;
-use crate::outcome::summary::{Summary, SummaryLine};
+use crate::commands::{dedup, evaluate, help, lsh, places, run, store, version};
+use crate::flags::{Config, GlobalFlags, MachineSettings, Output, keep_mounts_in, mount_typed};
+use crate::outcome::exit::Audience;
+use crate::outcome::{Summary, SummaryLine, exit, identity};
 
 /// Removes near-duplicate pages from crawls and text corpora
 #[derive(Debug, Parser)]
@@ -27,7 +21,7 @@ pub(crate) struct CommandLine {
     #[command(subcommand)]
     command: Command,
     #[command(flatten)]
-    global: GlobalFlags,
+    pub(crate) global: GlobalFlags,
     #[arg(skip)]
     typed: ArgMatches,
 }
@@ -158,13 +152,13 @@ impl CommandLine {
     fn of(typed: &ArgMatches) -> Result<CommandLine, clap::Error> {
         let line = CommandLine::from_arg_matches(typed)?;
         let whole = command();
-        let (command, typed) = innermost(&whole, typed);
-        let global = line.global.with_shared(command, typed)?;
-        Ok(CommandLine { global, typed: typed.clone(), ..line })
-    }
-
-    pub(crate) fn global(&self) -> &GlobalFlags {
-        &self.global
+        let (mut command, mut innermost) = (&whole, typed);
+        for (name, typed) in commands_of(typed) {
+            command = command.find_subcommand(name).unwrap_or(command);
+            innermost = typed;
+        }
+        let global = line.global.with_shared(command, innermost)?;
+        Ok(CommandLine { global, typed: innermost.clone(), ..line })
     }
 
     /// Takes flags that were not given from the environment and from the configuration file, and checks
@@ -199,7 +193,7 @@ impl CommandLine {
     pub(crate) fn run(&self) -> Result<Summary> {
         let global = &self.global;
         let summary = self.command.run(global)?;
-        if global.is_of_writer() && !global.is_of_job() {
+        if global.is_of_lone_writer() {
             places::publish(global)?;
         }
         Ok(if global.dry_run { summary.say("nothing was written (--dry-run)") } else { summary })
@@ -263,16 +257,9 @@ fn with_tip(mut wrong: clap::Error, words: &[OsString]) -> clap::Error {
     wrong
 }
 
-/// The command that was typed, below all others, and what was typed for it.
-fn innermost<'a>(
-    mut command: &'a clap::Command,
-    mut typed: &'a ArgMatches,
-) -> (&'a clap::Command, &'a ArgMatches) {
-    while let Some((name, below)) = typed.subcommand() {
-        command = command.find_subcommand(name).unwrap_or(command);
-        typed = below;
-    }
-    (command, typed)
+/// The commands that were typed, each with what was typed for it, and below the one before it.
+fn commands_of(typed: &ArgMatches) -> impl Iterator<Item = (&str, &ArgMatches)> {
+    iter::successors(typed.subcommand(), |(_, typed)| typed.subcommand())
 }
 
 fn command() -> clap::Command {
@@ -280,13 +267,8 @@ fn command() -> clap::Command {
 }
 
 /// The words of a command, such as `store list`.
-fn words_of(mut typed: &ArgMatches) -> Vec<&str> {
-    let mut words = Vec::new();
-    while let Some((name, below)) = typed.subcommand() {
-        words.push(name);
-        typed = below;
-    }
-    words
+fn words_of(typed: &ArgMatches) -> String {
+    commands_of(typed).map(|(name, _)| name).collect::<Vec<_>>().join(" ")
 }
 
 /// Sets the name of the job and who reads stdout, for the end of the process, and gives the words of the command. This works for wrong
@@ -301,7 +283,7 @@ fn name_job() -> String {
     };
     identity::set_job(typed.subcommand_name().unwrap_or("dupsieve"));
     exit::set_audience(audience);
-    words_of(&typed).join(" ")
+    words_of(&typed)
 }
 
 fn show_flags() -> Result<Summary> {
@@ -384,6 +366,9 @@ mod tests {
             let path = format!("{above} {}", command.get_name());
             check_examples(command, &path);
             let text = command.get_after_long_help().unwrap().to_string();
+            let fits = |line: &str| !line.starts_with("  dupsieve ") || line.len() <= 98;
+            assert!(text.lines().all(fits), "{path}: help would break an example: {text}");
+            let text = text.replace(" \\\n    ", " ");
             let examples: Vec<&str> =
                 text.lines().filter_map(|line| line.strip_prefix("  dupsieve ")).collect();
             assert_eq!(examples.is_empty(), command.is_subcommand_required_set(), "{path}");
@@ -391,8 +376,7 @@ mod tests {
                 let words = format!("dupsieve {}", line.replace('\'', ""));
                 let typed = typed(words.split_whitespace().map(OsString::from));
                 let typed = typed.unwrap_or_else(|wrong| panic!("{line}: {wrong}"));
-                let named = words_of(&typed).join(" ");
-                assert_eq!(format!("dupsieve {named}"), path, "{line}");
+                assert_eq!(format!("dupsieve {}", words_of(&typed)), path, "{line}");
             }
         }
     }
@@ -402,7 +386,6 @@ mod tests {
         check_examples(&command(), "dupsieve");
     }
 
-    /// The most lines that `-h` shows of a command: a screen.
     const SCREEN: usize = 40;
 
     fn check_short_help(command: &mut clap::Command, path: &str) {

@@ -9,14 +9,12 @@ use dupsieve::rooms::fingerprint::{Class, Contained, Nilsimsa, Recipe, TextMeasu
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
-use crate::commands::help::examples;
-use crate::commands::pages;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::Place;
-use crate::flags::settings::{
-    FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings, parse_width,
+use crate::commands::{examples, pages};
+use crate::flags::{
+    FingerprintSettings, GlobalFlags, PageSettings, Place, RecipeChoice, RecipeSettings,
+    parse_width,
 };
-use crate::outcome::summary::Summary;
+use crate::outcome::Summary;
 
 /// The id of a file that is compared: no URL, so a table of boilerplate by host does not apply.
 const NO_ID: &str = "";

@@ -7,8 +7,8 @@ use clap_complete::Shell;
 use dupsieve::Result;
 use dupsieve::rooms::error::At;
 
-use crate::commands::help::examples;
-use crate::outcome::summary::Summary;
+use crate::commands::examples;
+use crate::outcome::Summary;
 
 const EXAMPLES: &str = "
 # Print the script for bash; save it in ~/.local/share/bash-completion/completions/dupsieve

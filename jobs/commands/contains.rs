@@ -23,14 +23,12 @@ use dupsieve::rooms::runs::SortedRecords;
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::filter::Kept;
-use crate::commands::help::examples;
-use crate::commands::pages;
-use crate::commands::searching::{self, Asked, Search};
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::{Output, Place};
-use crate::flags::settings::{FormatFlag, PageSettings, RecipeSettings, Share};
-use crate::flags::shared::{JOB, shared};
-use crate::outcome::summary::{Summary, counted};
+use crate::commands::searching::{Asked, Search};
+use crate::commands::{examples, pages, searching};
+use crate::flags::{
+    FormatFlag, GlobalFlags, JOB, Output, PageSettings, Place, RecipeSettings, Share, shared,
+};
+use crate::outcome::{Summary, counted};
 
 /// The share of its shingles by which an item is found, if no other is asked for.
 const SHARE: f64 = 0.8;
@@ -123,7 +121,6 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         .say(format!("written to {named}: {items_table}, {counts}, report.json, report.html")))
 }
 
-/// The ids of the pages in which an item stands, by the output that was made.
 fn pages_with_items(output: &Path, format: ResultFormat) -> Result<IdList> {
     let mut rows = ResultReader::of(output, "items")?;
     let ids = std::iter::from_fn(|| match rows.next_row() {
@@ -205,13 +202,5 @@ impl Search for ItemSearch {
         _: &GlobalFlags,
     ) -> Result<ItemsFound> {
         self.items.write_hits(hits, format, staging)
-    }
-
-    fn count(found: &ItemsFound, summary: Summary) -> Summary {
-        summary
-            .count("items", found.items)
-            .count("found", found.found)
-            .count("hits", found.hits)
-            .count("pages", found.pages)
     }
 }

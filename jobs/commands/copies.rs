@@ -7,8 +7,7 @@ use dupsieve::rooms::report::{Copies, Outputs};
 use dupsieve::rooms::store::{Day, Digest, Entry, Version};
 use dupsieve::{Error, Kind, Result};
 
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::Place;
+use crate::flags::{GlobalFlags, Place};
 
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct CopiesFlag {

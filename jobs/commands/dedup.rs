@@ -8,15 +8,11 @@ mod corpus;
 use clap::{ArgGroup, ArgMatches, Args};
 use dupsieve::Result;
 
-use crate::commands::help::examples;
-use crate::commands::making;
-use crate::commands::places::{self, Destination};
-use crate::commands::store_at::StoreAt;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::{Output, Place};
-use crate::flags::settings::{DedupSettings, FormatFlag};
-use crate::flags::shared::{JOB, flags_of, shared, typed_flag};
-use crate::outcome::summary::Summary;
+use crate::commands::{StoreAt, examples, making, places};
+use crate::flags::{
+    DedupSettings, FormatFlag, GlobalFlags, JOB, Output, Place, flags_of, shared, typed_flag,
+};
+use crate::outcome::Summary;
 use crate::processes::machines;
 
 pub(crate) use batch::{Request, check_settings, dedup, parameters, stands};
@@ -82,11 +78,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         batch: batch.as_ref().map(Place::here).transpose()?.unwrap_or_default(),
         store,
         output: output.as_ref().map(Output::here).transpose()?.unwrap_or_default(),
-        destination: Destination::default(),
         format: format.or(&file.output),
         settings: settings.clone().or(file.dedup),
-        pages: None,
-        unchanged: None,
+        ..Request::default()
     };
     let typed = format!("{arguments:?} {:?} {}", request.settings, request.format);
     if batch.is_none() {

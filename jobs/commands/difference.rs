@@ -23,7 +23,6 @@ pub(crate) const BESIDE: Room =
     Room { around: 24, groups: 40, longest: 1200, of_group: usize::MAX };
 pub(crate) const IN_SHORT: Room = Room { around: 24, groups: 4, longest: 240, of_group: 600 };
 
-/// The changes from one text to the other, each on a line of its own.
 pub(crate) fn lines(texts: [&str; 2]) -> Vec<String> {
     let (groups, more) = passages(texts, &IN_LINES);
     if groups.is_empty() {
@@ -104,23 +103,6 @@ mod tests {
         assert_eq!(lines(["我来到北京清华", "我来到上海清华"]), ["我来到[-北京-]{+上海+}清华"]);
         assert_eq!(lines([one, one]), ["equal"]);
         assert_eq!(lines(["", "\u{1b}[2Jx"]), ["{+ [2Jx+}"]);
-    }
-
-    #[test]
-    fn passages_have_the_changes_of_each_side() {
-        let (one, another) = ("the quick brown fox jumps", "the quick red fox jumps high");
-        let (shown, more) = passages([one, another], &BESIDE);
-        let told = |side: usize| -> String {
-            let text = |it: &Run| match it.sides[side].as_str() {
-                text if it.is_changed && !text.is_empty() => format!("<{text}>"),
-                text => text.to_owned(),
-            };
-            shown[0].iter().map(text).collect()
-        };
-        assert_eq!((shown.len(), more), (1, 0));
-        assert_eq!(told(0), "the quick <brown> fox jumps");
-        assert_eq!(told(1), "the quick <red> fox jumps< high>");
-        assert_eq!(passages([one, one], &BESIDE), (Vec::new(), 0));
     }
 
     /// A paragraph of 300 words before one of as many words, most of which are the same few.

@@ -12,13 +12,9 @@ use dupsieve::rooms::object_storage::Address;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
-use crate::commands::help::examples;
-use crate::commands::places;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::check_output;
-use crate::flags::shared::{Memory, Processes, Workers, shared};
-use crate::outcome::answer;
-use crate::outcome::summary::Summary;
+use crate::commands::{examples, places};
+use crate::flags::{GlobalFlags, Memory, Processes, Workers, check_output, shared};
+use crate::outcome::{Summary, answer};
 use crate::processes::machines;
 use finding::{Finding, State};
 
@@ -74,9 +70,8 @@ fn of_address(typed: &Path, address: Result<Address>) -> Finding {
     let what = format!("address {}", places::shown_input(&typed.to_string_lossy()));
     let works = || "an object was put, read and deleted; a put keeps to its condition".to_owned();
     let found = tried.as_ref().map_or_else(Error::to_string, |()| works());
-    Finding::ok(what, found).but(
+    Finding::ok(what, found).wrong_if(
         tried.is_err(),
-        State::Wrong,
         "no output and no store can be written there: mend what is said above",
     )
 }
@@ -86,9 +81,6 @@ fn peers(global: &GlobalFlags) -> Finding {
     let met = machines::join(global, env!("CARGO_PKG_VERSION"))
         .and_then(|mut joined| joined.agree("meet the other processes", || Ok(())));
     let found = met.as_ref().map_or_else(Error::to_string, |()| "all met".to_owned());
-    Finding::ok("other processes", found).but(
-        met.is_err(),
-        State::Wrong,
-        "start `dupsieve doctor` with the same hosts file on every machine",
-    )
+    Finding::ok("other processes", found)
+        .wrong_if(met.is_err(), "start `dupsieve doctor` with the same hosts file on every machine")
 }

@@ -14,12 +14,11 @@ use dupsieve::rooms::report::{Made, Report};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
-use crate::commands::help::examples;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::Place;
-use crate::flags::settings::PageSettings;
-use crate::flags::shared::{Memory, Workers, flags_of, shared, typed_flag};
-use crate::outcome::summary::Summary;
+use crate::commands::examples;
+use crate::flags::{
+    GlobalFlags, Memory, PageSettings, Place, Workers, flags_of, shared, typed_flag,
+};
+use crate::outcome::Summary;
 
 const EXAMPLES: &str = "
 # Judge the matches of an output by labels

@@ -7,9 +7,8 @@ use dupsieve::rooms::fingerprint::{TextMeasure, Width};
 use dupsieve::rooms::report::{Nearest, Run};
 use dupsieve::{Kind, Result};
 
-use crate::commands::difference;
-use crate::commands::pages::{self, PageSource};
-use crate::flags::settings::PageSettings;
+use crate::commands::{PageSource, difference, pages};
+use crate::flags::PageSettings;
 
 /// How many bytes of a text are kept and compared.
 pub(crate) const EXCERPT_BYTES: usize = 32 << 10;
@@ -109,7 +108,6 @@ impl<'a> Compared<'a> {
         Ok(Compared { texts, jaccard: TextMeasure::Jaccard.similarity(texts)?, is_cut })
     }
 
-    /// The passages that differ, as far as there is `room`, and what has to be said of them.
     pub(crate) fn passages(&self, room: &difference::Room) -> (Vec<Vec<Run>>, Option<String>) {
         let (passages, more) = difference::passages(self.texts, room);
         let notes = [
@@ -123,7 +121,6 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// What is said of a pair if the inputs lack one of its pages.
 pub(crate) fn lacking(id: &str) -> String {
     format!("The inputs do not have the text of {id}.")
 }

@@ -15,16 +15,12 @@ use dupsieve::rooms::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
-use crate::commands::help::examples;
-use crate::commands::pages::{self, PageSource};
-use crate::flags::config::Config;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::Place;
-use crate::flags::settings::{
-    FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings, parse_width,
+use crate::commands::{PageSource, examples, pages};
+use crate::flags::{
+    Config, FingerprintSettings, GlobalFlags, PageSettings, Place, RecipeChoice, RecipeSettings,
+    parse_width,
 };
-use crate::outcome::answer;
-use crate::outcome::summary::Summary;
+use crate::outcome::{Summary, answer};
 use comparison::{Analysed, compared, distance};
 use dupsieve::rooms::report::{self, Made, PageVerdict, Report};
 use nearest::{Asked, Other};

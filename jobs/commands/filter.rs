@@ -25,14 +25,11 @@ use copier::Listed;
 pub(crate) use cutting::Cutting;
 pub(crate) use kept::Kept;
 
-use crate::commands::help::examples;
-use crate::commands::pages::PageSource;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::{Output, Place};
-use crate::flags::settings::PageSettings;
-use crate::flags::shared::{DryRun, Memory, Overwrite, Telemetry, shared};
-use crate::outcome::progress::{Progress, Unit};
-use crate::outcome::summary::{Summary, counted};
+use crate::commands::{PageSource, examples};
+use crate::flags::{
+    DryRun, GlobalFlags, Memory, Output, Overwrite, PageSettings, Place, Telemetry, shared,
+};
+use crate::outcome::{Progress, Summary, Unit, counted};
 
 const EXAMPLES: &str = "
 # Copy the pages that were kept
@@ -178,10 +175,10 @@ fn copy(
     let mut listed = Listed::new(wanted);
     let out = listed.copy(inputs, options, &progress, out)?;
     listed.expect_all()?;
-    if listed.again() > 0 {
+    if listed.again > 0 {
         tracing::warn!(
             "{} records have a listed id that came before, and were not copied; {ALL_DAYS}",
-            listed.again()
+            listed.again
         );
     }
     step::begin(Step::Writing);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use dupsieve::rooms::document::{PageKey, Tolerance};
 use dupsieve::rooms::error::Named;
-use dupsieve::rooms::fingerprint::{PageTime, Recipe};
+use dupsieve::rooms::fingerprint::Recipe;
 use dupsieve::rooms::flow::{Fingerprinting, Processes, Read};
 use dupsieve::rooms::join;
 use dupsieve::rooms::output::{self, Lock, beside};
@@ -19,16 +19,11 @@ use dupsieve::rooms::store::{
 };
 use dupsieve::{Error, Kind, Result};
 
-use crate::commands::help::examples;
-use crate::commands::making::{self, FromPages};
-use crate::commands::places::{self, Destination};
-use crate::commands::reading::{self, ALL_PLACES, Accepted, Found, PLACE_IDS, Pages};
-use crate::commands::store_at::StoreAt;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::{Output, Place};
-use crate::flags::settings::{FingerprintSettings, KeepField};
-use crate::flags::shared::{JOB, shared};
-use crate::outcome::summary::{Summary, tally};
+use crate::commands::making::FromPages;
+use crate::commands::reading::{ALL_PLACES, Accepted, Found, PLACE_IDS, Pages};
+use crate::commands::{Destination, StoreAt, examples, making, places, reading};
+use crate::flags::{FingerprintSettings, GlobalFlags, JOB, KeepField, Output, Place, shared};
+use crate::outcome::{Summary, tally};
 use crate::processes::machines;
 
 /// A segment takes at least about one byte for this many bytes of its pages.
@@ -78,7 +73,7 @@ pub(crate) struct Arguments {
     settings: FingerprintSettings,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Request {
     pub(crate) inputs: Vec<PathBuf>,
     pub(crate) output: PathBuf,
@@ -93,9 +88,10 @@ pub(crate) struct Request {
 }
 
 /// What becomes of a text whose id came before with another text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum OtherTexts {
     /// The record counts as repeated: a crawl may fetch a page twice, and the first text stands for the page.
+    #[default]
     Repeated,
     /// The same, because the limit of repeated records was given for a corpus, whose ids are names. The limit is a part of the segment's identity
     /// then, even where it is the default.
@@ -116,12 +112,11 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     let file = global.config()?;
     let request = Request {
         known,
-        other_texts: OtherTexts::Repeated,
         inputs: arguments.input.clone(),
         output: arguments.output.here()?,
-        destination: Destination::default(),
         keep: arguments.keep.clone().or_else(|| file.dedup.keep.as_ref()?.field().cloned()),
         settings: arguments.settings.clone().or(file.fingerprint),
+        ..Request::default()
     };
     let Request { settings, keep, .. } = &request;
     let mut processes = machines::join(global, &format!("{arguments:?} {settings:?} {keep:?}"))?;
@@ -209,17 +204,13 @@ enum Written {
     OtherTexts(u64),
 }
 
-struct Job {
+struct Job<'a> {
+    request: &'a Request,
     pages: Pages,
     recipe: Recipe,
-    page_time: PageTime,
-    max_repeated: Option<Tolerance>,
-    other_texts: OtherTexts,
-    /// The store whose pages are not computed again.
-    known: StoreAt,
 }
 
-impl FromPages for Job {
+impl FromPages for Job<'_> {
     const COMMAND: &'static str = "fingerprint";
     const WHAT: &'static str = "a segment";
     /// What was made, and how many pages the store holds, if the store was asked.
@@ -232,7 +223,7 @@ impl FromPages for Job {
     fn parameters(&self) -> Parameters {
         let mut parameters = self.pages.parameters();
         parameters.insert("recipe".to_owned(), self.recipe.stamp().to_string());
-        if let Some(limit) = self.max_repeated {
+        if let Some(limit) = self.max_repeated() {
             parameters.insert(MAX_REPEATED.to_owned(), limit.to_string());
         }
         parameters
@@ -249,11 +240,11 @@ impl FromPages for Job {
     }
 
     fn standing(&self) -> Result<Summary> {
-        Ok(self.summary(&Segment::open(self.pages.output())?.counts()))
+        Ok(self.summary(&Segment::open(&self.pages.output)?.counts()))
     }
 
     fn would_make(&self) -> Result<Summary> {
-        let output = self.pages.output();
+        let output = &self.pages.output;
         let (_, bytes) = self.pages.size();
         output::check_free_space(output::parent_of(output), bytes / INPUT_TO_SEGMENT)?;
         let would = self.pages.would(format!("would make {}", output.named()));
@@ -263,13 +254,14 @@ impl FromPages for Job {
     fn read(&self, processes: &mut Processes, global: &GlobalFlags) -> Result<Self::Found> {
         let holdings = self.holdings()?;
         let is_known = holdings.is_some();
-        let key = self.pages.key(&format!("{:?} {:?}", self.parameters(), self.page_time))?;
+        let page_time = self.request.settings.made.page_time();
+        let key = self.pages.key(&format!("{:?} {page_time:?}", self.parameters()))?;
         let found =
             self.pages.read(processes, global, "fingerprinting", |documents, processes| {
-                let documents = documents.kept_beside(self.pages.output(), key);
-                documents.fingerprint(processes, &self.recipe, self.page_time, holdings)
+                let documents = documents.kept_beside(&self.pages.output, key);
+                documents.fingerprint(processes, &self.recipe, page_time, holdings)
             })?;
-        let unchanged = is_known.then(|| found.unchanged());
+        let unchanged = is_known.then_some(found.read.unchanged);
         Ok((found, unchanged))
     }
 
@@ -287,8 +279,8 @@ impl FromPages for Job {
             Written::OtherTexts(count) => return Ok(Summary::new().count(OtherTexts::COUNT, count)),
         };
         let has = [segment.quarantine().is_some(), segment.repeated().is_some()];
-        reading::remove_stale(self.pages.output(), has[0], has[1]);
-        output::remove_leftovers(self.pages.output(), &lock)?;
+        reading::remove_stale(&self.pages.output, has[0], has[1]);
+        output::remove_leftovers(&self.pages.output, &lock)?;
         let is_kept_by = self.pages.kept_by().is_some();
         let has_times = self.pages.has_order() && !is_kept_by;
         let drops_lines = self.recipe.boilerplate().is_some();
@@ -302,10 +294,9 @@ impl FromPages for Job {
     }
 }
 
-impl Job {
-    fn find(request: &Request, processes: usize) -> Result<Job> {
+impl Job<'_> {
+    fn find(request: &Request, processes: usize) -> Result<Job<'_>> {
         let settings = &request.settings;
-        let made = &settings.made;
         let recipe = settings.chosen()?;
         let width = recipe.width();
         let pages =
@@ -324,25 +315,25 @@ impl Job {
             return Err(Error::new(Kind::Usage, "--store needs the digests of texts")
                 .help("add --keep-digests; the store must keep them too"));
         }
-        let page_time = made.page_time();
-        let is_usual = |limit: &Tolerance| *limit == Tolerance::REPEATED;
-        let max_repeated = made
-            .max_repeated
-            .filter(|limit| !is_usual(limit) || request.other_texts == OtherTexts::Allowed);
-        let other_texts = request.other_texts;
-        let known = request.known.clone();
-        Ok(Job { pages, recipe, page_time, max_repeated, other_texts, known })
+        Ok(Job { request, pages, recipe })
+    }
+
+    /// The limit of repeated records, where it is a part of the identity.
+    fn max_repeated(&self) -> Option<Tolerance> {
+        let is_named = self.request.other_texts == OtherTexts::Allowed;
+        let limit = self.request.settings.made.max_repeated;
+        limit.filter(|limit| is_named || *limit != Tolerance::REPEATED)
     }
 
     fn summary(&self, counts: &RecordCounts) -> Summary {
         let summary = of_counts(counts).count("passed_over", self.pages.passed_over());
-        summary.path("output", self.pages.place())
+        summary.path("output", &self.pages.place)
     }
 
     /// What the store holds of the version that is known; none if it cannot be asked for texts. A store that was named
     /// must be of the recipe.
     fn holdings(&self) -> Result<Option<Arc<Holdings>>> {
-        let known = &self.known;
+        let known = &self.request.known;
         if !self.recipe.has_digests() {
             return Ok(None);
         }
@@ -379,22 +370,22 @@ impl Job {
         let documents = read.documents;
         let mut list = self.pages.repeated(lock.fence());
         let mut take = |id: &str, first, again| list.push(id, first, again);
-        let output = self.pages.output();
+        let output = &self.pages.output;
         let width = self.recipe.width();
         let options = self.options()?;
         let builder =
             SegmentBuilder::of(made, width, output, options, counts, memory_bytes, &mut take)?;
         let (repeated, same) = (list.count(), list.same());
-        let counts_others = self.other_texts == OtherTexts::Counted;
+        let counts_others = self.request.other_texts == OtherTexts::Counted;
         if counts_others && repeated > same {
             self.pages.publish_failed(Lists { quarantine, repeated: list.finish()? })?;
             return Ok(Written::OtherTexts(repeated - same));
         }
-        let allowed = self.max_repeated.unwrap_or(Tolerance::REPEATED);
+        let allowed = self.request.settings.made.max_repeated.unwrap_or(Tolerance::REPEATED);
         let allowed = (!counts_others).then_some(allowed);
         let lists = self.pages.lists(quarantine, list, allowed, documents)?;
         if repeated > 0 {
-            let path = beside(self.pages.place(), output::REPEATED);
+            let path = beside(&self.pages.place, output::REPEATED);
             tracing::warn!(
                 "repeated ids: {repeated} ({same} with the same text), listed in {}",
                 path.named()

@@ -6,8 +6,8 @@ mod segment;
 use clap::{Args, Subcommand};
 use dupsieve::Result;
 
-use crate::flags::global::GlobalFlags;
-use crate::outcome::summary::Summary;
+use crate::flags::GlobalFlags;
+use crate::outcome::Summary;
 
 /// Make random inputs to measure and to test with; the same seed gives the same inputs
 #[derive(Args, Debug)]

@@ -5,8 +5,7 @@
 
 use clap::{Arg, Command};
 
-use crate::flags::place::completed_by_paths;
-use crate::flags::shared::COMMON;
+use crate::flags::{COMMON, completed_by_paths};
 use crate::outcome::exit::CODES;
 
 const ERRORS: &str = include_str!("../../docs/src/wrong.md");

@@ -16,13 +16,9 @@ use dupsieve::rooms::output::{PackedFile, STDOUT};
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
-use crate::commands::help::examples;
-use crate::commands::{places, shell};
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::Output;
-use crate::flags::shared::{DryRun, Overwrite, shared};
-use crate::outcome::answer;
-use crate::outcome::summary::Summary;
+use crate::commands::{examples, places, shell};
+use crate::flags::{DryRun, GlobalFlags, Output, Overwrite, shared};
+use crate::outcome::{Summary, answer};
 use layout::Layout;
 use pages::Pages;
 

@@ -13,12 +13,9 @@ use dupsieve::rooms::results::{ResultColumn, ResultFormat, ResultWriter, Values}
 use dupsieve::rooms::store::{Codec, KeyRange, Segment};
 use serde_json::{Value, json};
 
-use crate::commands::help::examples;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::Place;
-use crate::outcome::answer;
-use crate::outcome::summary::Summary;
-use crate::outcome::terminal;
+use crate::commands::examples;
+use crate::flags::{GlobalFlags, Place};
+use crate::outcome::{Summary, answer, terminal};
 
 const EXAMPLES: &str = "
 # Show what a segment holds

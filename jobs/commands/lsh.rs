@@ -8,14 +8,12 @@ use dupsieve::Result;
 use dupsieve::rooms::matches::Confirm;
 
 use crate::commands::dedup::{CorpusFlags, Request, dedup_corpus};
-use crate::commands::help::examples;
-use crate::commands::places::Destination;
-use crate::commands::store_at::StoreAt;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::Output;
-use crate::flags::settings::{DedupSettings, FingerprintSettings, FormatFlag, RecipeSettings};
-use crate::flags::shared::{JOB, flags_of, shared, typed_flag};
-use crate::outcome::summary::Summary;
+use crate::commands::examples;
+use crate::flags::{
+    DedupSettings, FingerprintSettings, FormatFlag, GlobalFlags, JOB, Output, RecipeSettings,
+    flags_of, shared, typed_flag,
+};
+use crate::outcome::Summary;
 
 use scheme::SchemeFlags;
 
@@ -88,14 +86,10 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
         settings.check = Some(Confirm::new(check, scheme.least()));
     }
     let request = Request {
-        batch: Default::default(),
-        store: StoreAt::NoStore,
         output: output.as_ref().expect("clap asks for it").here()?,
-        destination: Destination::default(),
         format: format.or(&file.output),
         settings,
-        pages: None,
-        unchanged: None,
+        ..Request::default()
     };
     let typed = format!("{arguments:?} {:?} {}", request.settings, request.format);
     let made = FingerprintSettings { made, pages: corpus.pages.clone() };

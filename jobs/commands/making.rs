@@ -24,10 +24,10 @@ use dupsieve::{Error, Kind, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::commands::reading::{self, Pages};
-use crate::flags::global::GlobalFlags;
-use crate::outcome::failure;
-use crate::outcome::summary::{Summary, tally};
+use crate::commands::reading;
+use crate::commands::reading::Pages;
+use crate::flags::GlobalFlags;
+use crate::outcome::{Summary, failure, tally};
 use crate::processes::machines;
 
 /// An output that is made of documents: what it is, what decides it, and how it is made.
@@ -59,11 +59,11 @@ pub(crate) trait FromPages {
 
     fn would_make(&self) -> Result<Summary> {
         let pages = self.pages();
-        Ok(pages.would(format!("would make {}", pages.output().named())))
+        Ok(pages.would(format!("would make {}", pages.output.named())))
     }
 
     fn is_made(&self, overwrite: bool) -> Result<bool> {
-        let output = self.pages().output();
+        let output = &*self.pages().output;
         if !output.exists() && !output.is_symlink() {
             return Ok(false);
         }

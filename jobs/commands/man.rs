@@ -7,8 +7,8 @@ use clap::Args;
 use dupsieve::Result;
 use dupsieve::rooms::error::{At, Named};
 
-use crate::commands::help::examples;
-use crate::outcome::summary::Summary;
+use crate::commands::examples;
+use crate::outcome::Summary;
 
 const EXAMPLES: &str = "
 # Write the manual pages where `man` looks for them

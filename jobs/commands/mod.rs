@@ -54,3 +54,8 @@ pub(crate) mod store_at;
 pub(crate) mod verify;
 pub(crate) mod version;
 pub(crate) mod weights;
+
+pub(crate) use help::examples;
+pub(crate) use pages::PageSource;
+pub(crate) use places::Destination;
+pub(crate) use store_at::{StoreAt, StoreFlag};

@@ -9,8 +9,7 @@ use dupsieve::rooms::report::{Copies, CopyCount};
 use dupsieve::rooms::store::{Access, Day};
 use serde::Serialize;
 
-use crate::flags::place::Place;
-use crate::flags::settings::DedupSettings;
+use crate::flags::{DedupSettings, Place};
 
 /// How a store is asked.
 #[derive(Args, Clone, Debug)]

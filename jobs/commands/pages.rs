@@ -15,8 +15,7 @@ use serde_json::Value;
 
 use crate::commands::places;
 use crate::commands::reading::too_many_bad;
-use crate::flags::global::GlobalFlags;
-use crate::flags::settings::PageSettings;
+use crate::flags::{GlobalFlags, PageSettings};
 
 /// Whether an input can be read only once.
 pub(crate) fn is_stream(path: &Path) -> bool {
@@ -139,10 +138,7 @@ pub(crate) fn each_text(
     settings: &PageSettings,
     mut take: impl FnMut(&str, &str) -> Result<()>,
 ) -> Result<()> {
-    each(paths, settings, |document| match &document.content {
-        Content::Text(text) => take(&document.id, text),
-        _ => Err(no_text(&document.id)),
-    })
+    each(paths, settings, |document| take(&document.id, text_of(&document)?))
 }
 
 /// Calls `take` with id and text of the first document of each `wanted` id that is there.
@@ -152,11 +148,17 @@ pub(crate) fn find_texts(
     mut wanted: HashSet<String>,
     mut take: impl FnMut(&str, &str) -> Result<()>,
 ) -> Result<()> {
-    each(paths, settings, |document| match &document.content {
-        _ if !wanted.remove(&*document.id) => Ok(()),
-        Content::Text(text) => take(&document.id, text),
-        _ => Err(no_text(&document.id)),
+    each(paths, settings, |document| match wanted.remove(&*document.id) {
+        true => take(&document.id, text_of(&document)?),
+        false => Ok(()),
     })
+}
+
+fn text_of<'a>(document: &'a Document<'_>) -> Result<&'a str> {
+    match &document.content {
+        Content::Text(text) => Ok(text),
+        _ => Err(no_text(&document.id)),
+    }
 }
 
 /// Warns of inputs that are missing: the pages of earlier days have often been deleted.

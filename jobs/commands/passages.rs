@@ -22,14 +22,11 @@ use dupsieve::{Error, Kind, Result};
 
 use crate::commands::filter::{Cutting, Kept};
 use crate::commands::fingerprint::two_orders;
-use crate::commands::help::examples;
 use crate::commands::reading::Pages;
-use crate::commands::searching::{self, Asked, Search};
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::Output;
-use crate::flags::settings::{FormatFlag, Keep, PageSettings, Share};
-use crate::flags::shared::{JOB, shared};
-use crate::outcome::summary::{Summary, counted};
+use crate::commands::searching::{Asked, Search};
+use crate::commands::{examples, searching};
+use crate::flags::{FormatFlag, GlobalFlags, JOB, Keep, Output, PageSettings, Share, shared};
+use crate::outcome::{Summary, counted};
 
 const WORDS: NonZeroU16 = NonZeroU16::new(50).unwrap();
 
@@ -181,13 +178,5 @@ impl Search for PassageSearch {
             workers: global.workers(1),
         };
         tables.write(pages, staging)
-    }
-
-    fn count(found: &PassagesFound, summary: Summary) -> Summary {
-        summary
-            .count("pages", found.pages)
-            .count("passages", found.passages)
-            .count("words", found.words)
-            .count("repeated", found.repeated)
     }
 }

@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use crate::commands::difference::shown;
 use crate::commands::excerpts::MOST_INPUT_BYTES;
-use crate::commands::pages::{self, PageSource};
-use crate::flags::settings::PageSettings;
+use crate::commands::{PageSource, pages};
+use crate::flags::PageSettings;
 
 /// How many bytes are shown on each side of a passage, at most.
 const AROUND: usize = 80;
@@ -60,7 +60,6 @@ pub(crate) fn for_report(
     Ok(passages)
 }
 
-/// Reads the texts of passages from these inputs, as far as they have the pages.
 pub(crate) fn read(
     passages: &mut [PassageInPlace],
     inputs: &[PathBuf],
@@ -80,7 +79,6 @@ pub(crate) fn read(
     pages::warn_if_missing(read)
 }
 
-/// What stands before a passage, the passage, and what stands behind it; none if the text ends before.
 fn in_place(row: &PassageRow, text: &str) -> Option<[String; 3]> {
     let (begin, end) = (row.begin as usize, row.end as usize);
     let (passage, before, behind) = (text.get(begin..end)?, &text[..begin], &text[end..]);

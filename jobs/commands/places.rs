@@ -11,8 +11,7 @@ use dupsieve::rooms::output::parent_of;
 use dupsieve::{Error, Kind, Result};
 use serde_json::Value;
 
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::{Place, mounts};
+use crate::flags::{GlobalFlags, Place, mounts};
 
 /// Fails if the folder that the file `output` is to be written to does not exist: most likely its name was mistyped.
 pub(crate) fn expect_folder(output: &Path) -> Result<()> {
@@ -32,11 +31,6 @@ pub(crate) fn publish(global: &GlobalFlags) -> Result<()> {
 /// As [`publish`], for a job of several processes: process 0 publishes, and the others wait until it has. If it fails, all fail alike.
 pub(crate) fn publish_job(processes: &mut Processes, global: &GlobalFlags) -> Result<()> {
     processes.agree("publish", || publish(global))
-}
-
-pub(crate) fn publish_and_sweep(global: &GlobalFlags) -> Result<()> {
-    publish(global)?;
-    if global.dry_run { Ok(()) } else { mounts().sweep() }
 }
 
 /// Where a file is put that tells of a failed job: nothing of a mount is published then, and the next mount clears it away.

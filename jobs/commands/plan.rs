@@ -9,12 +9,9 @@ use dupsieve::rooms::passages::PassageCost;
 use dupsieve::rooms::tables::{Design, Estimate, Problem, plan};
 use serde_json::json;
 
-use crate::commands::help::examples;
-use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{parse_count, parse_width};
-use crate::flags::shared::{Memory, Workers, shared};
-use crate::outcome::answer;
-use crate::outcome::summary::Summary;
+use crate::commands::examples;
+use crate::flags::{GlobalFlags, Memory, Workers, parse_count, parse_width, shared};
+use crate::outcome::{Summary, answer};
 
 const EXAMPLES: &str = "
 # See how a million pages would be joined with eight billion

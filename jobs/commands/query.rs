@@ -21,16 +21,13 @@ use dupsieve::rooms::store::Store;
 use dupsieve::rooms::work::Work;
 
 use crate::commands::copies::CopiesFlag;
-use crate::commands::help::examples;
-use crate::commands::near::{self, LookupFlags};
-use crate::commands::store_at::StoreFlag;
-use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{
-    Count, FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings,
+use crate::commands::near::LookupFlags;
+use crate::commands::{StoreFlag, examples, near};
+use crate::flags::{
+    FingerprintSettings, GlobalFlags, PageSettings, RecipeChoice, RecipeSettings, Workers,
+    parse_count, shared,
 };
-use crate::flags::shared::{Workers, shared};
-use crate::outcome::summary::Summary;
-use crate::outcome::terminal;
+use crate::outcome::{Summary, terminal};
 use answering::Answering;
 use stream::Stream;
 
@@ -72,11 +69,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     lookup: LookupFlags,
     /// Name at most this many near pages of each page, and count the others
-    #[arg(long, value_name = "N", default_value_t = LIMIT, value_parser = parse_limit)]
+    #[arg(long, value_name = "N", default_value_t = LIMIT, value_parser = parse_count)]
     limit: u64,
     /// Most steps of work for a page. A step is a fingerprint or a page that is looked at; then what was found so far is
     /// answered (`cut`) [default: no limit]
-    #[arg(long, value_name = "N", value_parser = parse_limit)]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     max_work: Option<u64>,
     /// Recipe of the store, if it has none of the usual names: a .toml file
     #[arg(long, value_name = "NAME", env = "DUPSIEVE_RECIPE")]
@@ -101,10 +98,6 @@ struct Asked {
     /// Files, folders, globs, addresses (s3://BUCKET/...), or - for standard input, read as `fingerprint` reads them
     #[arg(long, value_name = "PATH", num_args = 1..)]
     input: Vec<PathBuf>,
-}
-
-fn parse_limit(text: &str) -> Result<u64, String> {
-    text.parse::<Count>().map(|Count(limit)| limit)
 }
 
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {

@@ -21,11 +21,8 @@ use dupsieve::rooms::store::{Digest, Lists, RecordCounts};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::places;
-use crate::flags::global::GlobalFlags;
-use crate::flags::settings::PageSettings;
-use crate::outcome::account;
-use crate::outcome::progress::{Progress, Unit};
-use crate::outcome::summary::Summary;
+use crate::flags::{GlobalFlags, PageSettings};
+use crate::outcome::{Progress, Summary, Unit, account};
 
 mod inputs;
 
@@ -35,9 +32,9 @@ const DAMAGED_NAMED: usize = 10;
 
 pub(crate) struct Pages {
     inputs: Arc<Inputs>,
-    output: PathBuf,
+    pub(crate) output: PathBuf,
     /// Where the output is in the end.
-    place: PathBuf,
+    pub(crate) place: PathBuf,
     options: ReadOptions,
     /// Whether the field of the ids was named.
     names_ids: bool,
@@ -46,19 +43,8 @@ pub(crate) struct Pages {
 
 pub(crate) struct Found<R> {
     collected: Collected<R>,
-    read: Read,
+    pub(crate) read: Read,
     processes: usize,
-}
-
-impl<R> Found<R> {
-    pub(crate) fn documents(&self) -> u64 {
-        self.read.documents
-    }
-
-    /// How many of them a store holds, of which nothing was computed.
-    pub(crate) fn unchanged(&self) -> u64 {
-        self.read.unchanged
-    }
 }
 
 impl Pages {
@@ -90,17 +76,8 @@ impl Pages {
         })
     }
 
-    pub(crate) fn output(&self) -> &Path {
-        &self.output
-    }
-
     pub(crate) fn moved_to(self, place: PathBuf) -> Pages {
         Pages { place, ..self }
-    }
-
-    /// Where the file that is made is in the end.
-    pub(crate) fn place(&self) -> &Path {
-        &self.place
     }
 
     /// Whether what puts each document in order is read, such as its time.
@@ -155,7 +132,6 @@ impl Pages {
         }
     }
 
-    /// How many files of the given folders are not read.
     pub(crate) fn passed_over(&self) -> u64 {
         self.inputs.passed_over().count()
     }
@@ -256,25 +232,26 @@ impl Pages {
 
     /// Fails if no record has the field of its order: its name is most likely misspelt. So it does if no value of it gives a page a place.
     fn check_order(&self, read: &Read) -> Result<()> {
-        let kept_by = self.kept_by().filter(|_| read.documents > 0 && read.order.known() == 0);
-        if let Some(order) = kept_by.filter(|_| read.order.no_field < read.documents) {
-            let field = &order.name;
-            let found = format!("{} of {} pages without one", read.order.unknown(), read.documents);
-            let what =
-                format!("no page has a number in `{field}`, by which --keep puts them in order");
-            return Err(Error::new(Kind::BadData, what).found(found).help(format!(
-                "if it holds times, use --time-field {field} with --keep newest or oldest"
-            )));
+        let Some(order) = &self.options.fields.order else { return Ok(()) };
+        let (field, documents) = (&order.name, read.documents);
+        let has_field = read.order.no_field < documents;
+        match &read.without_order {
+            Some(lacking) if !has_field => {
+                let of_time = ["--time-field", "the time"];
+                let flag = if order.is_time() { of_time } else { ["--keep", "the order"] };
+                Err(self.no_field(field, flag, lacking, read))
+            }
+            _ if has_field && read.order.known() == 0 && !order.is_time() => {
+                let what = format!(
+                    "no page has a number in `{field}`, by which --keep puts them in order"
+                );
+                let found = format!("{} of {documents} pages without one", read.order.unknown());
+                Err(Error::new(Kind::BadData, what).found(found).help(format!(
+                    "if it holds times, use --time-field {field} with --keep newest or oldest"
+                )))
+            }
+            _ => Ok(()),
         }
-        let (Some(order), Some(lacking)) = (&self.options.fields.order, &read.without_order) else {
-            return Ok(());
-        };
-        if read.order.no_field < read.documents {
-            return Ok(());
-        }
-        let flag =
-            if order.is_time() { ["--time-field", "the time"] } else { ["--keep", "the order"] };
-        Err(self.no_field(&order.name, flag, lacking, read))
     }
 
     /// Reads the documents by `read`, which makes something of them on every worker. Progress is shown as

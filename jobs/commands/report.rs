@@ -6,12 +6,9 @@ use dupsieve::rooms::output::PackedFile;
 use dupsieve::rooms::report::History;
 use serde_json::json;
 
-use crate::commands::help::examples;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::{Output, Outputs};
-use crate::flags::shared::{Overwrite, shared};
-use crate::outcome::answer;
-use crate::outcome::summary::Summary;
+use crate::commands::examples;
+use crate::flags::{GlobalFlags, Output, Outputs, Overwrite, shared};
+use crate::outcome::{Summary, answer};
 
 const EXAMPLES: &str = "
 # Show the figures of all days

@@ -11,29 +11,21 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dupsieve::rooms::error::Named;
-use dupsieve::rooms::flow::Processes;
+use dupsieve::rooms::flow::{Processes, Role};
 use dupsieve::rooms::report::{ClusterReport, Made, Report};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::{Added, Day, DayRange, Store};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
-use crate::commands::dedup::{self, dedup};
+use crate::commands::dedup::dedup;
 use crate::commands::fingerprint::{fingerprint, say_recipe};
-use crate::commands::help::examples;
-use crate::commands::places;
-use crate::commands::shell;
-use crate::flags::config::Config;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::{Output, Place, mounts};
-use crate::flags::settings::{
-    DedupSettings, FingerprintSettings, FormatFlag, OutputSettings, Replaced,
+use crate::commands::{dedup, examples, places, shell};
+use crate::flags::{
+    Config, ConfirmDay, DedupSettings, FingerprintSettings, FormatFlag, GlobalFlags, JOB, Output,
+    OutputSettings, Place, Replaced, mounts, shared,
 };
-use crate::flags::shared::{ConfirmDay, JOB, shared};
-use crate::outcome::answer;
-use crate::outcome::failure;
-use crate::outcome::identity;
-use crate::outcome::summary::{Summary, tally};
+use crate::outcome::{Summary, answer, failure, identity, tally};
 use crate::processes::machines;
 use clusters::Chain;
 use days::{DayPlan, log_day};
@@ -166,12 +158,10 @@ fn redo(
         return redo::redo(plan, processes, day, global);
     }
     let mut alone = Processes::alone(processes.topology().workers);
-    let mut done = Summary::new();
-    processes.agree(&format!("redo {day} in process 0"), || {
-        done = redo::redo(plan, &mut alone, day, global)?;
-        Ok(())
+    let done = processes.agree(&format!("redo {day} in process 0"), || {
+        redo::redo(plan, &mut alone, day, global).map(Role::Leader)
     })?;
-    Ok(done)
+    Ok(done.leader().unwrap_or_default())
 }
 
 fn run_day(
@@ -187,11 +177,10 @@ fn run_day(
         let what = "the output of a day in the store cannot be replaced";
         return Err(Error::new(Kind::Exists, what).at(plan.output(day)?));
     }
-    let mut kept = None;
-    processes.agree(&format!("look at the clean files of {day}"), || {
-        kept = plan.copies(day)?;
-        Ok(())
+    let kept = processes.agree(&format!("look at the clean files of {day}"), || {
+        plan.copies(day).map(Role::Leader)
     })?;
+    let kept = kept.leader().flatten();
     let read =
         fingerprint(processes, &made, global).map_err(|error| plan.explain_missing(day, error))?;
     if global.dry_run && !(made.output.exists() && Store::open(&plan.store).is_ok()) {
@@ -215,24 +204,21 @@ fn run_day(
             false => done.changed().say(format!("{day}: would then {}", left.join(", "))),
         });
     }
-    let mut copied = Summary::new().already_done();
-    let mut added = None;
-    let mut kept_up = false;
-    failure::reported_beside(&joined.output, processes.is_leader(), || {
-        processes.agree(&format!("copy the kept pages of {day}"), || {
-            copied = clean_files::copy(plan, kept.as_ref(), &joined, global)?;
-            Ok(())
+    let is_leader = processes.is_leader();
+    let (copied, was_there) = failure::reported_beside(&joined.output, is_leader, || {
+        let copied = processes.agree(&format!("copy the kept pages of {day}"), || {
+            clean_files::copy(plan, kept.as_ref(), &joined, global).map(Role::Leader)
         })?;
         step::begin(Step::Storing);
-        processes.agree(&format!("add {day}"), || {
-            added = Some(add(plan, &joined, day)?);
-            kept_up = plan.keep_store(global)?;
-            Ok(())
-        })
+        let was_there = processes.agree(&format!("add {day}"), || {
+            let added = add(plan, &joined, day)?;
+            // A run that died after it had added the day may have left a merge.
+            let kept_up = plan.keep_store(global)?;
+            Ok(matches!(added, Added::Already(_)) && !kept_up)
+        })?;
+        Ok((copied.leader().unwrap_or_default(), was_there))
     })?;
-    // A run that died after it had added the day may have left a merge.
-    let was_there = matches!(&added, Some(Added::Already(_))) && !kept_up;
-    if added.is_some() {
+    if is_leader {
         log_day(plan, day, &joined.output)?;
     }
     let clustered = clusters::make(plan, processes, day, global, || Chain::up_to(plan, day))?;

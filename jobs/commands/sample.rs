@@ -21,18 +21,10 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::commands::difference;
-use crate::commands::excerpts::{self, Excerpts};
-use crate::commands::help::examples;
-use crate::commands::pages::PageSource;
-use crate::commands::passages_in_place;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::{Output, Place};
-use crate::flags::settings::PageSettings;
-use crate::flags::shared::{Overwrite, shared};
-use crate::outcome::answer;
-use crate::outcome::summary::Summary;
-use crate::outcome::terminal;
+use crate::commands::excerpts::Excerpts;
+use crate::commands::{PageSource, difference, examples, excerpts, passages_in_place};
+use crate::flags::{GlobalFlags, Output, Overwrite, PageSettings, Place, shared};
+use crate::outcome::{Summary, answer, terminal};
 
 const EXAMPLES: &str = "
 # Show the twenty pairs that lose most

@@ -8,9 +8,9 @@ use dupsieve::rooms::error::At;
 use schemars::schema_for;
 use serde_json::{Value, json};
 
-use crate::commands::help::examples;
-use crate::flags::config::Config;
-use crate::outcome::summary::Summary;
+use crate::commands::examples;
+use crate::flags::Config;
+use crate::outcome::Summary;
 
 const EXAMPLES: &str = "
 # Save what it prints beside your files; one with the line `#:schema dupsieve.schema.json` is checked by editors

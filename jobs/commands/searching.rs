@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use dupsieve::Result;
 use dupsieve::rooms::document::PlaceIds;
 use dupsieve::rooms::fingerprint::Width;
-use dupsieve::rooms::flow::{Documents, Harvest, Processes};
+use dupsieve::rooms::flow::{Documents, Harvest, Processes, Role};
 use dupsieve::rooms::output::{self, Listed, Lock, Staging};
 use dupsieve::rooms::report::{self, Made, Parameters, SearchReport, Searched};
 use dupsieve::rooms::results::ResultFormat;
@@ -15,13 +15,11 @@ use dupsieve::rooms::step::{self, Step};
 use serde_json::json;
 
 use crate::commands::filter::Kept;
-use crate::commands::making::{self, FromPages};
-use crate::commands::places;
-use crate::commands::reading::{self, Accepted, Found, Pages};
-use crate::flags::global::GlobalFlags;
-use crate::flags::settings::PageSettings;
-use crate::outcome::account;
-use crate::outcome::summary::Summary;
+use crate::commands::making::FromPages;
+use crate::commands::reading::{Accepted, Found, Pages};
+use crate::commands::{making, places, reading};
+use crate::flags::{GlobalFlags, PageSettings};
+use crate::outcome::{Summary, account};
 use crate::processes::machines;
 
 pub(crate) trait Search {
@@ -41,8 +39,6 @@ pub(crate) trait Search {
         staging: &Staging,
         global: &GlobalFlags,
     ) -> Result<Self::Found>;
-
-    fn count(found: &Self::Found, summary: Summary) -> Summary;
 }
 
 pub(crate) struct Asked<'a> {
@@ -65,30 +61,23 @@ impl Asked<'_> {
     ) -> Result<(Summary, Option<Summary>)> {
         let Asked { input, output, format, pages, kept } = self;
         let mut processes = machines::join(global, &format!("{arguments:?} {pages:?} {format}"))?;
-        let mut copies = None;
-        processes.agree("check the folders", || {
+        let copies = processes.agree("check the folders", || {
             places::expect_folder(output)?;
-            if let Some(kept) = kept {
-                making::check_apart(kept, [*output])?;
-                copies = Some(Kept::of(pages.inputs(input, Width::W128)?, kept)?);
-            }
-            Ok(())
+            let Some(kept) = kept else { return Ok(Role::Leader(None)) };
+            making::check_apart(kept, [*output])?;
+            Ok(Role::Leader(Some(Kept::of(pages.inputs(input, Width::W128)?, kept)?)))
         })?;
         let found = making::from_pages(&mut processes, output, global, |processes| {
             let found = Pages::find(input, output, pages, Width::W128, processes)?;
             let (pages, search) = search(found)?;
             Ok(Searching { pages, search, format: *format })
         })?;
-        let mut copied = Summary::new().already_done();
-        processes.agree("copy the pages", || {
-            if let (Some(copies), false) = (&copies, global.dry_run) {
-                copied = copy(copies)?;
-            }
-            Ok(())
+        let copied = processes.agree("copy the pages", || match copies.leader().flatten() {
+            Some(copies) if !global.dry_run => copy(&copies).map(Role::Leader),
+            _ => Ok(Role::Leader(Summary::new().already_done())),
         })?;
         places::publish_job(&mut processes, global)?;
-        let says_more = processes.is_leader() && !global.dry_run;
-        Ok((found, says_more.then_some(copied)))
+        Ok((found, copied.leader().filter(|_| !global.dry_run)))
     }
 }
 
@@ -137,7 +126,7 @@ impl<S: Search> FromPages for Searching<S> {
     }
 
     fn standing(&self) -> Result<Summary> {
-        Ok(self.summary(&read_report(self.pages.output())?))
+        Ok(self.summary(&read_report(&self.pages.output)?))
     }
 
     fn read(&self, processes: &mut Processes, global: &GlobalFlags) -> Result<Found<S::Made>> {
@@ -152,16 +141,16 @@ impl<S: Search> FromPages for Searching<S> {
         let pages = accepted.counts();
         let Accepted { made, quarantine, .. } = accepted;
         step::begin(Step::Writing);
-        let staging = Staging::beside(self.pages.output(), lock)?;
+        let staging = Staging::beside(&self.pages.output, lock)?;
         let found = self.search.write(made, self.format, &staging, global)?;
         let run = account::with_bill(json!({}));
         let mut report = SearchReport::of(parameters, pages, found, run);
-        report.write(&staging, self.pages.output())?;
+        report.write(&staging, &self.pages.output)?;
         let has_bad = quarantine.is_some();
         staging.check()?;
         quarantine.map_or(Ok(()), Listed::publish)?;
         staging.commit()?;
-        reading::remove_stale(self.pages.output(), has_bad, false);
+        reading::remove_stale(&self.pages.output, has_bad, false);
         Ok(self.summary(&report))
     }
 }
@@ -171,7 +160,12 @@ impl<S: Search> Searching<S> {
         let SearchReport { pages, found, .. } = report;
         let summary = Summary::new().count("documents", pages.read - pages.quarantined);
         let summary = self.pages.say_passed_over(summary, pages);
-        let summary = S::count(found, summary).path("output", self.pages.output());
+        // Each number of what was found is a count.
+        let found = json!(found);
+        let counts = found.as_object().into_iter().flatten();
+        let counts = counts.filter_map(|(name, value)| Some((name, value.as_u64()?)));
+        let summary = counts.fold(summary, |summary, (name, count)| summary.count(name, count));
+        let summary = summary.path("output", &self.pages.output);
         self.pages.say_lists(summary, [pages.quarantined > 0, false])
     }
 }

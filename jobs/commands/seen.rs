@@ -13,16 +13,10 @@ use dupsieve::rooms::seen::{By, Holdings, Sought};
 use dupsieve::rooms::store::{Day, Store, Version};
 use serde_json::json;
 
-use crate::commands::help::examples;
-use crate::commands::pages::{self, no_text};
-use crate::commands::store_at::StoreFlag;
-use crate::flags::config::Config;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::Place;
-use crate::flags::settings::PageSettings;
-use crate::flags::shared::{Memory, Workers, shared};
-use crate::outcome::summary::Summary;
-use crate::outcome::terminal;
+use crate::commands::pages::no_text;
+use crate::commands::{StoreFlag, examples, pages};
+use crate::flags::{Config, GlobalFlags, Memory, PageSettings, Place, Workers, shared};
+use crate::outcome::{Summary, terminal};
 
 /// The bytes of ids that are read before they are looked for, if all segments have filters.
 const PORTION_BYTES: usize = 1 << 20;
@@ -239,7 +233,6 @@ impl Dropped {
         self.lists.is_empty()
     }
 
-    /// The newest day that has dropped a page with each of these ids; none if no day has.
     fn newest_days(&self, ids: &[&str]) -> Result<Vec<Option<Day>>> {
         let mut places: HashMap<&[u8], Vec<usize>> = HashMap::new();
         for (place, id) in ids.iter().enumerate() {

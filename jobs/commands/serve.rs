@@ -38,18 +38,15 @@ use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, watch};
 
 use crate::commands::copies::{CopiesFlag, CopyCounter};
-use crate::commands::help::examples;
 use crate::commands::near::LookupFlags;
 use crate::commands::query::recipe;
 use crate::commands::store::{expire_days, keep_up};
-use crate::commands::store_at::StoreFlag;
-use crate::flags::config::Add;
-use crate::flags::global::GlobalFlags;
-use crate::flags::machines::Listen;
-use crate::flags::settings::{PageSettings, RecipeChoice, RecipeSettings, Replaced, parse_width};
-use crate::flags::shared::{Shared, shared};
-use crate::outcome::identity;
-use crate::outcome::summary::{Summary, counted};
+use crate::commands::{StoreFlag, examples};
+use crate::flags::{
+    Add, GlobalFlags, Listen, PageSettings, RecipeChoice, RecipeSettings, Replaced, Shared,
+    parse_width, shared,
+};
+use crate::outcome::{Summary, counted, identity};
 use crate::processes::signals;
 use limits::Limits;
 use memory::Memory;

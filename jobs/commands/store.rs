@@ -23,13 +23,12 @@ use dupsieve::rooms::store::{
 };
 use dupsieve::{Error, Kind, Result};
 
-use crate::commands::help::examples;
-use crate::commands::places;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::{Outputs, Place};
-use crate::flags::shared::{ConfirmDay, DryRun, Memory, Overwrite, Telemetry, Workers, shared};
-use crate::outcome::identity;
-use crate::outcome::summary::{Summary, tally};
+use crate::commands::{examples, places};
+use crate::flags::{
+    ConfirmDay, DryRun, GlobalFlags, Memory, Outputs, Overwrite, Place, Telemetry, Workers, mounts,
+    shared,
+};
+use crate::outcome::{Summary, identity, tally};
 pub(crate) use coming_back::coming_back;
 use listing::{list, log, summary_of};
 use readmit::readmit;
@@ -50,11 +49,7 @@ enum Change {
     #[command(args = shared(&[DryRun]), after_help = examples("
 # Make an empty store
 dupsieve store init store"))]
-    Init {
-        /// Folder of the store
-        #[arg(value_name = "DIR")]
-        store: Place,
-    },
+    Init(Folder),
     /// Add a day; adding the same day again changes nothing. Where ten segments are of about one size, they
     /// are merged into one then, so that the store never has many
     #[command(args = shared(&[Memory, DryRun, Telemetry]), after_help = examples("
@@ -64,9 +59,8 @@ dupsieve store add store --segment day.seg --day 2026-11-21 --only found/keep.tx
 dupsieve store add store --segment day.seg --day 2026-11-21 --only found/keep.txt \\
   --replaced found/replaced.tsv --slack found/slack.tsv"))]
     Add {
-        /// Folder of the store
-        #[arg(value_name = "DIR")]
-        store: Place,
+        #[command(flatten)]
+        store: Folder,
         /// Segment to add
         #[arg(long, value_name = "FILE")]
         segment: Place,
@@ -96,28 +90,19 @@ dupsieve store add store --segment day.seg --day 2026-11-21 --only found/keep.tx
 dupsieve store list store
 # List them for a program
 dupsieve store list store --json"))]
-    List {
-        /// Folder of the store
-        #[arg(value_name = "DIR")]
-        store: Place,
-    },
+    List(Folder),
     /// Show what each version changed
     #[command(after_help = examples("
 # Show what changed the store, and when
 dupsieve store log store"))]
-    Log {
-        /// Folder of the store
-        #[arg(value_name = "DIR")]
-        store: Place,
-    },
+    Log(Folder),
     /// Check every byte of the segments of all versions, of the index and of the filters
     #[command(args = shared(&[Telemetry]), after_help = examples("
 # Check every byte of a store
 dupsieve store verify store"))]
     Verify {
-        /// Folder of the store
-        #[arg(value_name = "DIR")]
-        store: Place,
+        #[command(flatten)]
+        store: Folder,
         /// Check only this version
         #[arg(long, value_name = "N")]
         version: Option<u64>,
@@ -129,9 +114,8 @@ dupsieve store compact store
 # Merge only what a day's `store add` would merge
 dupsieve store compact store --tiers"))]
     Compact {
-        /// Folder of the store
-        #[arg(value_name = "DIR")]
-        store: Place,
+        #[command(flatten)]
+        store: Folder,
         /// Codec of the fingerprints: elias-fano or huffman. Merges by size choose the default codec again
         #[arg(long, value_name = "C", default_value_t)]
         codec: Codec,
@@ -150,9 +134,8 @@ dupsieve store index store --filters
 # Remove the index
 dupsieve store index store --index none"))]
     Index {
-        /// Folder of the store
-        #[arg(value_name = "DIR")]
-        store: Place,
+        #[command(flatten)]
+        store: Folder,
         /// Tables that are kept beside the segments. `mirror` has the fingerprints once more, their halves exchanged;
         /// 4 has the paper's 4 tables, which help up to a distance of 3; `none` removes the index. The answers are the same [default: mirror; with
         /// --filters, what the store keeps]
@@ -170,9 +153,8 @@ dupsieve store index store --index none"))]
 # Keep the newest 30 versions
 dupsieve store prune store --keep-versions 30"))]
     Prune {
-        /// Folder of the store
-        #[arg(value_name = "DIR")]
-        store: Place,
+        #[command(flatten)]
+        store: Folder,
         /// Versions to keep, the newest among them
         #[arg(long, value_name = "N")]
         keep_versions: NonZero<u64>,
@@ -183,9 +165,8 @@ dupsieve store prune store --keep-versions 30"))]
 # Keep the days of the last 90 days
 dupsieve store expire store --keep-days 90"))]
     Expire {
-        /// Folder of the store
-        #[arg(value_name = "DIR")]
-        store: Place,
+        #[command(flatten)]
+        store: Folder,
         #[command(flatten)]
         age: Age,
         /// Merge no segments; `store compact --tiers` does it later
@@ -201,9 +182,8 @@ dupsieve store expire store --keep-days 90"))]
 # List the pages whose kept page has gone
 dupsieve store readmit store --outputs out --output readmit.txt"))]
     Readmit {
-        /// Folder of the store
-        #[arg(value_name = "DIR")]
-        store: Place,
+        #[command(flatten)]
+        store: Folder,
         /// Finished outputs whose verdicts are read: folders of `dedup`, or of days of `run`. Those of days that the store has not are
         /// left out
         #[arg(long, value_name = "OUTPUT", num_args = 1.., required = true)]
@@ -219,9 +199,8 @@ dupsieve store readmit store --outputs out --output readmit.txt"))]
 # Take the pages whose ids are in a file out of all versions
 dupsieve store remove store --ids gone.txt"))]
     Remove {
-        /// Folder of the store
-        #[arg(value_name = "DIR")]
-        store: Place,
+        #[command(flatten)]
+        store: Folder,
         /// Ids of the pages, one a line
         #[arg(long, value_name = "ids.txt")]
         ids: Place,
@@ -237,9 +216,8 @@ dupsieve store remove store --ids gone.txt"))]
 # Rewrite what holds removed pages, and prove that they are gone
 dupsieve store purge store"))]
     Purge {
-        /// Folder of the store
-        #[arg(value_name = "DIR")]
-        store: Place,
+        #[command(flatten)]
+        store: Folder,
         /// End with 75 after the step in which this time is over; the same command goes on then. A step rewrites one
         /// segment, prunes, or reads all that is left. Each run does at least one, also with 0
         #[arg(long, value_name = "SECONDS")]
@@ -253,9 +231,8 @@ dupsieve store rollback store --to 7
 # Take back a day and those after it
 dupsieve store rollback store --before-day 2026-11-20 --outputs out/2026-11-*"))]
     Rollback {
-        /// Folder of the store
-        #[arg(value_name = "DIR")]
-        store: Place,
+        #[command(flatten)]
+        store: Folder,
         #[command(flatten)]
         target: Target,
         /// Outputs of the days of `run`. If the version before the day was pruned or purged, the pages that the leaving days had
@@ -263,6 +240,19 @@ dupsieve store rollback store --before-day 2026-11-20 --outputs out/2026-11-*"))
         #[arg(long, value_name = "OUTPUT", num_args = 1.., requires = "before_day")]
         outputs: Vec<Outputs>,
     },
+}
+
+#[derive(Args, Debug)]
+struct Folder {
+    /// Folder of the store
+    #[arg(value_name = "DIR")]
+    store: Place,
+}
+
+impl Folder {
+    fn open(&self) -> Result<Store> {
+        Store::open(self.store.here()?)
+    }
 }
 
 /// How old the days are that leave.
@@ -306,49 +296,47 @@ pub(crate) fn answers(typed: &ArgMatches) -> bool {
 pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary> {
     step::begin(Step::Storing);
     let done = match &arguments.change {
-        Change::Init { store } => init(&store.here()?, global.dry_run),
+        Change::Init(Folder { store }) => init(&store.here()?, global.dry_run),
         Change::Add { store, segment, day, only, replaced, slack, no_compact, confirm } => {
-            let store = open(store)?;
+            let store = store.open()?;
             confirm.check(|today| expect_come(Some(&store.at(None)?), *day, today))?;
             let replaced = replacements_at(replaced.as_deref(), slack.as_deref())?;
             let (segment, only) = (segment.here()?, only.as_ref().map(Place::here).transpose()?);
             let (segment, only, replaces) = (&*segment, only.as_deref(), replaced.as_ref());
             add(&store, &NewDay { segment, day: *day, only, replaces }, !no_compact, global)
         }
-        Change::List { store } => list(&open(store)?, global.json),
-        Change::Log { store } => log(&open(store)?, global.json),
-        Change::Verify { store, version } => verify(&open(store)?, *version, global),
+        Change::List(store) => list(&store.open()?, global.json),
+        Change::Log(store) => log(&store.open()?, global.json),
+        Change::Verify { store, version } => verify(&store.open()?, *version, global),
         Change::Compact { store, codec, tiers } => {
-            compact(&open(store)?, (!tiers).then_some(*codec), global)
+            compact(&store.open()?, (!tiers).then_some(*codec), global)
         }
         Change::Index { store, design, filters } => {
-            indexing::run(&open(store)?, *design, *filters, global)
+            indexing::run(&store.open()?, *design, *filters, global)
         }
-        Change::Prune { store, keep_versions } => prune(&open(store)?, *keep_versions, global),
+        Change::Prune { store, keep_versions } => prune(&store.open()?, *keep_versions, global),
         Change::Expire { store, age, no_compact, confirm } => {
-            let store = open(store)?;
+            let store = store.open()?;
             confirm.check(|today| store.at(None)?.expect_kept(age.retention(), today))?;
             expire(&store, age.retention(), !no_compact, global)
         }
         Change::Readmit { store, outputs, output } => {
-            readmit(&open(store)?, outputs, output, global)
+            readmit(&store.open()?, outputs, output, global)
         }
         Change::Purge { store, deadline } => {
-            let purged = purge(&open(store)?, deadline.map(Duration::from_secs), global)?;
-            places::publish_and_sweep(global)?;
-            Ok(purged)
+            let purged = purge(&store.open()?, deadline.map(Duration::from_secs), global)?;
+            places::publish(global)?;
+            if global.dry_run { Ok(purged) } else { mounts().sweep().map(|()| purged) }
         }
-        Change::Remove { store, ids, until } => remove(&open(store)?, &ids.here()?, *until, global),
+        Change::Remove { store, ids, until } => {
+            remove(&store.open()?, &ids.here()?, *until, global)
+        }
         Change::Rollback { store, target, outputs } => {
-            rollback(&open(store)?, target, outputs, global)
+            rollback(&store.open()?, target, outputs, global)
         }
     };
     // A dry run has no new version; it shows the counts of what it would do.
     if global.dry_run { done } else { done.map(listing::say_store) }
-}
-
-fn open(store: &Place) -> Result<Store> {
-    Store::open(store.here()?)
 }
 
 fn init(path: &Path, dry_run: bool) -> Result<Summary> {

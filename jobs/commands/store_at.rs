@@ -6,8 +6,7 @@ use clap::Args;
 use dupsieve::rooms::store::{Day, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::Place;
+use crate::flags::{GlobalFlags, Place};
 
 /// The store that is asked.
 #[derive(Args, Clone, Debug)]
@@ -41,8 +40,9 @@ impl StoreFlag {
 }
 
 /// Which version of which store to join with, before it has been looked up.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) enum StoreAt {
+    #[default]
     NoStore,
     /// The current version of a store, or the given one.
     Version(PathBuf, Option<u64>),
@@ -71,15 +71,10 @@ impl StoreAt {
 
     /// Looks the version up, as process 0 does.
     pub(crate) fn find(&self) -> Result<Option<Version>> {
-        match self {
-            StoreAt::NoStore => Ok(None),
-            StoreAt::Version(store, version) => Store::open(store)?.at(*version).map(Some),
-            StoreAt::Before(store, day) => {
-                let (store, _) = Store::init(store)?;
-                store.before(*day).map(Some)
-            }
-            StoreAt::Drafted(store, _, number) => Store::open(store)?.drafted(*number).map(Some),
+        if let StoreAt::Before(store, _) = self {
+            Store::init(store)?;
         }
+        Ok(self.held()?.map(|(_, version)| version))
     }
 
     /// The store and the version as this process sees them; none if there is no store yet.
@@ -99,23 +94,15 @@ impl StoreAt {
     }
 
     pub(crate) fn at(&self, found: Option<u64>) -> Result<Option<Version>> {
-        match self {
-            StoreAt::NoStore => Ok(None),
-            StoreAt::Version(store, _) | StoreAt::Before(store, _) => {
-                Store::open(store)?.at(found).map(Some)
-            }
-            StoreAt::Drafted(..) => self.find(),
+        match (self, self.path()) {
+            (StoreAt::Drafted(..), _) => self.find(),
+            (_, store) => store.map(|store| Store::open(store)?.at(found)).transpose(),
         }
     }
 
     /// Whether the day that is joined has not been added to the store yet.
     pub(crate) fn is_unfinished(&self) -> Result<bool> {
-        match self {
-            StoreAt::NoStore | StoreAt::Version(..) | StoreAt::Drafted(..) => Ok(false),
-            StoreAt::Before(store, day) => {
-                let current = Store::open(store)?.at(None)?;
-                Ok(current.entry(*day).is_none())
-            }
-        }
+        let StoreAt::Before(store, day) = self else { return Ok(false) };
+        Ok(Store::open(store)?.at(None)?.entry(*day).is_none())
     }
 }

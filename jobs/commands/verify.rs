@@ -2,7 +2,6 @@
 
 mod again;
 mod day;
-mod gone;
 mod join_output;
 mod left;
 mod left_passages;
@@ -19,15 +18,9 @@ use dupsieve::rooms::step::{self, Step};
 use dupsieve::rooms::store::{Segment, Store};
 use dupsieve::{Error, Kind, Result};
 
-use crate::commands::cluster;
-use crate::commands::help::examples;
-use crate::commands::places;
-use crate::commands::searching;
-use crate::commands::store;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::Place;
-use crate::flags::shared::{Memory, Telemetry, Workers, shared};
-use crate::outcome::summary::{Summary, counted};
+use crate::commands::{cluster, examples, places, searching, store};
+use crate::flags::{GlobalFlags, Memory, Place, Telemetry, Workers, shared};
+use crate::outcome::{Summary, counted};
 use day::{check_clusters, check_held, verify_segment};
 use join_output::JoinOutput;
 use left::Judged;
@@ -185,8 +178,7 @@ fn verify_join(
     report.check_page(output)?;
     report.check_later_days(output)?;
     let bytes = report.files().values().map(|sum| sum.bytes).sum();
-    let (budget, workers) = (global.budget(), global.workers(1));
-    let found = JoinOutput { output, report: &report, budget, workers };
+    let found = JoinOutput { output, report: &report, global };
     let batch = match (batch, places::input_of(&report.run, "batch")?) {
         (Some(batch), _) => Some(batch),
         (None, Some(path)) => Some(verify_segment(&path)?),
@@ -198,10 +190,10 @@ fn verify_join(
     batch.as_ref().map_or(Ok(()), |batch| found.check_batch(batch))?;
     let Judged { again: made_again, not_again } = match &store {
         _ if arguments.files_only => Judged::default(),
-        Some(read) if !read.is_whole => found.left_again(batch.as_ref(), read, global)?,
+        Some(read) if !read.is_whole => found.left_again(batch.as_ref(), read)?,
         _ => {
             let version = store.as_ref().map(|read| &read.version);
-            Judged { again: found.again(batch.as_ref(), version, global)?, not_again: 0 }
+            Judged { again: found.again(batch.as_ref(), version)?, not_again: 0 }
         }
     };
     let is_unproved =

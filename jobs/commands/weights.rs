@@ -15,17 +15,14 @@ use dupsieve::rooms::runs::{Record, SortedRecords};
 use dupsieve::rooms::step::{self, Step};
 use dupsieve::{Error, Kind, Result};
 
-use crate::commands::help::examples;
-use crate::commands::making::{self, FromPages};
-use crate::commands::places;
-use crate::commands::reading::{self, Accepted, Found, Pages};
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::Output;
-use crate::flags::settings::{
-    FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings, parse_count,
+use crate::commands::making::FromPages;
+use crate::commands::reading::{Accepted, Found, Pages};
+use crate::commands::{examples, making, places, reading};
+use crate::flags::{
+    FingerprintSettings, GlobalFlags, JOB, Output, PageSettings, RecipeChoice, RecipeSettings,
+    parse_count, shared,
 };
-use crate::flags::shared::{JOB, shared};
-use crate::outcome::summary::Summary;
+use crate::outcome::Summary;
 use crate::processes::machines;
 
 /// The fewest documents that a feature occurs in, if no other number is asked for.
@@ -161,7 +158,7 @@ impl FromPages for Job {
     }
 
     fn standing(&self) -> Result<Summary> {
-        let output = self.pages.output();
+        let output = &self.pages.output;
         let counts = Counts::read(output)?;
         let summary = Summary::new().count("documents", counts.head().documents);
         Ok(summary.count("features", counts.rows()).path("output", output))
@@ -195,7 +192,7 @@ impl FromPages for Job {
                 .map(|()| Summary::new())
             }),
             Counting::Hosts(found) => {
-                let pages = found.documents();
+                let pages = found.read.documents;
                 self.write_table(found, &lock, |records, table| {
                     let rows = |name: &str, count| table.push(name, count);
                     let without_host = host_lines::each_row(records, self.min_count, rows)?;
@@ -243,7 +240,7 @@ impl Job {
         let decided = accepted.decided(&self.parameters());
         let counts = accepted.counts();
         let Accepted { made, read, quarantine, .. } = accepted;
-        let output = self.pages.output();
+        let output = &self.pages.output;
         let head = Head {
             of: self.of.clone(),
             documents: read.documents,

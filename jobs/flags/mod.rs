@@ -6,9 +6,27 @@
 //!
 //! Start with `global::GlobalFlags`.
 
-pub(crate) mod config;
-pub(crate) mod global;
-pub(crate) mod machines;
-pub(crate) mod place;
-pub(crate) mod settings;
-pub(crate) mod shared;
+mod config;
+mod global;
+mod machines;
+mod place;
+mod settings;
+mod shared;
+
+pub(crate) use config::{Add, Config};
+pub(crate) use global::{GlobalFlags, LogFormat};
+pub(crate) use machines::{Listen, MachineFlags, MachineSettings};
+pub(crate) use place::{
+    Output, Outputs, Place, check_output, completed_by_paths, keep_mounts_in, mount_typed, mounts,
+};
+pub(crate) use settings::{
+    ClustersSettings, Count, DedupSettings, FingerprintSettings, FormatFlag, Keep, KeepField,
+    OutputSettings, PageSettings, RecipeChoice, RecipeSettings, Replaced, Share, StoreSettings,
+    parse_count, parse_width, reads_texts,
+};
+pub(crate) use shared::{
+    COMMON, ConfirmDay, DryRun, JOB, Memory, Overwrite, Processes, Telemetry, Workers, flags_of,
+    shared, typed_flag,
+};
+#[cfg(feature = "serve")]
+pub(crate) use {machines::Seconds, settings::ByteSize, shared::Shared};

@@ -41,7 +41,6 @@ pub(crate) fn note_bill(process: u32, so_far: Bill) {
     lock(&BILLS).0.insert(process, so_far);
 }
 
-/// What all processes have asked object stores for, as far as this one knows.
 fn bill() -> Bill {
     let others = lock(&BILLS).0.clone();
     others.into_values().fold(Bill::so_far(), Bill::plus)

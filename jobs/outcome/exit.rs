@@ -135,7 +135,7 @@ pub(crate) fn catch_panics() {
 ///
 /// The commit of a day by `serve` is not done so: a panic there ends the service. What the journal has in memory may not be
 /// what it has on disk then; the next start reads it from the disk and finishes the day.
-#[cfg(any(test, feature = "serve"))]
+#[cfg(feature = "serve")]
 pub(crate) fn contain<T>(work: impl FnOnce() -> T) -> thread::Result<T> {
     let was = IS_CONTAINED.replace(true);
     let done = panic::catch_unwind(panic::AssertUnwindSafe(work));
@@ -317,12 +317,6 @@ pub(super) fn write_all(stream: impl AsFd, mut bytes: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn work_is_contained_until_it_has_ended() {
-        assert!(contain(|| IS_CONTAINED.get()).is_ok_and(|is| is) && !IS_CONTAINED.get());
-        assert!(contain(|| panic!("on purpose")).is_err() && !IS_CONTAINED.get());
-    }
 
     #[test]
     fn a_panic_about_a_limit_of_the_system_is_not_a_defect() {

@@ -95,11 +95,9 @@ pub(super) fn in_flags(error: Error) -> Error {
 
 fn named(remedy: &Remedy) -> Option<String> {
     let flags: Vec<String> = remedy.settings.iter().map(|setting| format!("--{setting}")).collect();
-    match (&remedy.job, flags.is_empty()) {
-        (Some(job), true) => Some(format!("dupsieve {job}")),
-        (Some(job), false) => Some(format!("dupsieve {job} {}", flags.join(" "))),
-        (None, true) => None,
-        (None, false) => Some(flags.join(", ")),
+    match &remedy.job {
+        Some(job) => Some(format!("dupsieve {job} {}", flags.join(" ")).trim_end().to_owned()),
+        None => Some(flags.join(", ")).filter(|flags| !flags.is_empty()),
     }
 }
 

@@ -50,7 +50,6 @@ pub(crate) fn set_day(day: Day) {
     *lock(&DAY) = Some(day);
 }
 
-/// The day that is being made, if the job has one.
 pub(crate) fn day() -> Option<Day> {
     *lock(&DAY)
 }

@@ -82,7 +82,7 @@ fn text(line: &SummaryLine, code: u8, account: &Account, now: Duration, before: 
     text.gauge("last_run_exit_code", "The exit code of the last run.")
         .sample(&command, code.into());
     runs(&mut text, before, &coded);
-    let changed = f64::from(u8::from(code == 0 && !line.is_already_done()));
+    let changed = f64::from(u8::from(code == 0 && !line.already_done));
     text.gauge("last_run_changed", "1 if the last run made something, 0 if all was done already.")
         .sample(&command, changed);
     text.gauge("step_duration_seconds", "How long each step of the last run took, in all.");
@@ -111,7 +111,6 @@ fn runs(text: &mut Exposition, before: &str, coded: &[(&str, &str); 2]) {
     }
 }
 
-/// What the last run lost with the pages that it dropped, and the pages of the store that others hold now.
 fn losses(
     text: &mut Exposition,
     line: &SummaryLine,
@@ -150,7 +149,6 @@ fn requests(text: &mut Exposition, account: &Account, command: (&'static str, &s
     }
 }
 
-/// The records of the last run: by what became of them, and by the reasons why some are none.
 fn records(
     text: &mut Exposition,
     line: &SummaryLine,
@@ -178,34 +176,20 @@ mod tests {
     use super::super::summary::Summary;
     use super::*;
 
-    fn line(outcome: Result<Summary>) -> SummaryLine {
-        SummaryLine::of("dupsieve", outcome)
-    }
-
+    /// What a job leaves that fails or is done already, `tests/metrics.rs` says.
     #[test]
-    fn a_failure_keeps_the_last_success_and_runs_are_counted() {
-        let command = [("command", "dupsieve")];
-        let done = line(Ok(Summary::new().count("read", 7).count("skipped_request", 2)));
-        let first = text(&done, 0, &Account::default(), Duration::from_secs(100), "");
-        assert_eq!(value_of(&first, "last_success_timestamp_seconds", &command), Some(100.0));
-        let read = [command[0], ("outcome", "read")];
-        assert_eq!(value_of(&first, "records", &read), Some(7.0));
-        let requests = [command[0], ("kind", "request")];
-        assert_eq!(value_of(&first, "skipped_records", &requests), Some(2.0));
-        let failed = line(Err(Error::new(Kind::BadData, "bad")));
-        let account = Account { bad: [("cut \"off\"".to_owned(), 3)].into(), ..Account::default() };
-        let second = text(&failed, 65, &account, Duration::from_secs(200), &first);
-        for (name, value) in [
-            ("last_success_timestamp_seconds", 100.0),
-            ("last_run_timestamp_seconds", 200.0),
-            ("last_run_exit_code", 65.0),
+    fn records_are_told_by_what_they_are() {
+        let done = Summary::new().count("read", 7).count("skipped_request", 2);
+        let done = SummaryLine::of("dupsieve", Ok(done));
+        let account = Account { bad: [("cut off".to_owned(), 3)].into(), ..Account::default() };
+        let text = text(&done, 0, &account, Duration::from_secs(100), "");
+        for (name, label, value) in [
+            ("records", ("outcome", "read"), 7.0),
+            ("skipped_records", ("kind", "request"), 2.0),
+            ("unreadable_records", ("reason", "cut off"), 3.0),
         ] {
-            assert_eq!(value_of(&second, name, &command), Some(value), "{name}");
+            let labels = [("command", "dupsieve"), label];
+            assert_eq!(value_of(&text, name, &labels), Some(value), "{name}");
         }
-        for code in ["0", "65"] {
-            let runs = value_of(&second, "runs_total", &[command[0], ("exit_code", code)]);
-            assert_eq!(runs, Some(1.0), "{code}");
-        }
-        assert!(second.contains(r#"reason="cut \"off\""} 3"#), "{second}");
     }
 }

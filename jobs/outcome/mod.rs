@@ -15,6 +15,9 @@ pub(crate) mod failure;
 pub(crate) mod identity;
 pub(crate) mod log;
 pub(crate) mod metrics_file;
-pub(crate) mod progress;
-pub(crate) mod summary;
+mod progress;
+mod summary;
 pub(crate) mod terminal;
+
+pub(crate) use progress::{Progress, Unit};
+pub(crate) use summary::{Summary, SummaryLine, counted, tally};

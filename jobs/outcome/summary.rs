@@ -40,7 +40,7 @@ pub(crate) struct Summary {
 /// The summary line: the outcome of a job as programs read it.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(crate) struct SummaryLine {
-    already_done: bool,
+    pub(super) already_done: bool,
     pub(crate) code: u8,
     counts: Map<String, Value>,
     error: Option<String>,
@@ -189,7 +189,6 @@ impl Summary {
         self.paths.get(name).and_then(Value::as_str)
     }
 
-    /// Whether everything was done already, by an earlier run.
     pub(crate) fn is_already_done(&self) -> bool {
         self.already_done
     }
@@ -229,14 +228,9 @@ impl SummaryLine {
         serde_json::from_str(line).ok()
     }
 
-    /// The error of a job that failed, and how stderr shows it.
     pub(super) fn failure(&self) -> Option<(&str, &str)> {
         let error = self.error.as_deref()?;
         Some((error, self.shown.as_deref().unwrap_or(error)))
-    }
-
-    pub(super) fn is_already_done(&self) -> bool {
-        self.already_done
     }
 
     pub(super) fn count(&self, name: &str) -> Option<u64> {

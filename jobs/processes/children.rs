@@ -16,9 +16,9 @@ use dupsieve::{Error, Kind, Result};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::flags::place::mounts;
-use crate::processes::child::{self, HEARTBEAT, Introduction};
-use crate::processes::signals;
+use crate::flags::mounts;
+use crate::processes::child::{HEARTBEAT, Introduction};
+use crate::processes::{child, signals};
 
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// How long the other children may take to notice a failure before they get SIGTERM.

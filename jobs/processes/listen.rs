@@ -10,7 +10,7 @@ use dupsieve::rooms::peers::hosts;
 use dupsieve::rooms::progress::{self, Activity};
 use dupsieve::{Error, Kind, Result};
 
-use crate::flags::machines::{Listen, MachineFlags};
+use crate::flags::{Listen, MachineFlags};
 
 /// How long a name server may take to resolve the address to listen at.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(10);

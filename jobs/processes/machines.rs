@@ -7,10 +7,8 @@ use dupsieve::rooms::peers::{JobIdentity, Peers, Secret, Topology, hosts};
 
 use super::child::{self, Introduction};
 use super::listen::listen;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::mounts;
-use crate::outcome::exit;
-use crate::outcome::identity;
+use crate::flags::{GlobalFlags, mounts};
+use crate::outcome::{exit, identity};
 
 /// Joins the other processes that the flags ask for. `parameters` must be equal in every process of the job.
 pub(crate) fn join(global: &GlobalFlags, parameters: &str) -> Result<Processes> {

@@ -14,8 +14,8 @@ use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::{pipe, signal_name};
 
-use crate::outcome::abort::{self, Abort};
-use crate::outcome::exit;
+use crate::outcome::abort::Abort;
+use crate::outcome::{abort, exit};
 
 /// The signals that kill a process that does not handle them. SIGHUP is handled apart, and so are the
 /// signals that a process causes itself.

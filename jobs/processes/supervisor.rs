@@ -12,9 +12,8 @@ use std::time::{Duration, Instant};
 use dupsieve::Kind;
 use dupsieve::rooms::step::{self, Step};
 
-use crate::flags::machines::MachineFlags;
-use crate::outcome::exit;
-use crate::outcome::summary::SummaryLine;
+use crate::flags::MachineFlags;
+use crate::outcome::{SummaryLine, exit};
 use crate::processes::children::{Attempt, Children, Event};
 use crate::processes::signals;
 

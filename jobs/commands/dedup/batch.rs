@@ -24,17 +24,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::commands::difference::IN_SHORT;
-use crate::commands::excerpts::{self, Excerpts, Pair};
-use crate::commands::pages::PageSource;
-use crate::commands::places::{self, Destination};
-use crate::commands::store_at::StoreAt;
-use crate::commands::{making, passages_in_place};
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::mounts;
-use crate::flags::settings::{Count, DedupSettings, Keep};
-use crate::outcome::account;
-use crate::outcome::progress::{Progress, Unit};
-use crate::outcome::summary::Summary;
+use crate::commands::excerpts::{Excerpts, Pair};
+use crate::commands::{
+    Destination, PageSource, StoreAt, excerpts, making, passages_in_place, places,
+};
+use crate::flags::{Count, DedupSettings, GlobalFlags, Keep, mounts};
+use crate::outcome::{Progress, Summary, Unit, account};
 
 /// A join that is expected to take longer is announced: a quarter of the day.
 const LONG: Duration = Duration::from_secs(6 * 3600);
@@ -51,7 +46,7 @@ struct Task {
     itself_bytes: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Request {
     pub(crate) batch: PathBuf,
     pub(crate) store: StoreAt,
@@ -114,8 +109,8 @@ pub(crate) fn dedup(
 pub(crate) fn stands(request: &Request) -> Result<bool> {
     let alone = Topology { workers: 1, processes: 1, process: 0 };
     let job = Job::open(request, request.store.find()?, alone, Budget::default())?;
-    let Some(report) = Report::read(job.output())? else { return Ok(false) };
-    Ok(report.parameters == job.parameters() && report.check_files(job.output()).is_ok())
+    let Some(report) = Report::read(&job.request.output)? else { return Ok(false) };
+    Ok(report.parameters == job.parameters() && report.check_files(&job.request.output).is_ok())
 }
 
 struct Job {
@@ -125,10 +120,6 @@ struct Job {
 }
 
 impl Job {
-    fn output(&self) -> &Path {
-        &self.request.output
-    }
-
     fn existing(&self, overwrite: bool) -> Result<Option<Summary>> {
         let parameters = self.parameters();
         // A day that was joined but not added is joined again if the store has changed since, or if pages of the day were removed.
@@ -140,14 +131,14 @@ impl Job {
             }
             unfinished && made == parameters
         };
-        let made = report::existing(self.output(), &parameters, is_outdated, overwrite)?;
+        let made = report::existing(&self.request.output, &parameters, is_outdated, overwrite)?;
         let Some(report): Option<Report> = made else { return Ok(None) };
-        self.request.settings.expect_lost(report.lost, self.output())?;
-        Ok(Some(Summary::of_join(&report, self.output())))
+        self.request.settings.expect_lost(report.lost, &self.request.output)?;
+        Ok(Some(Summary::of_join(&report, &self.request.output)))
     }
 
     fn would(&self) -> Result<Summary> {
-        output::check_free_space(output::parent_of(self.output()), self.listed_bytes())?;
+        output::check_free_space(output::parent_of(&self.request.output), self.listed_bytes())?;
         self.warn_if_unused();
         self.warn_if_long();
         Ok(Summary::new()
@@ -159,10 +150,10 @@ impl Job {
     fn make(&self, processes: &mut Processes, site: Site<'_>) -> Result<Role<Summary>> {
         self.join.run_at(processes, site, |joined, staging| {
             let mut report = self.report(joined, staging.folder())?;
-            let place = self.request.destination.of(self.output());
+            let place = self.request.destination.of(&self.request.output);
             report.write(&staging, &place)?;
             staging.commit()?;
-            self.request.settings.expect_lost(report.lost, self.output())?;
+            self.request.settings.expect_lost(report.lost, &self.request.output)?;
             Ok(Summary::of_join(&report, &place))
         })
     }
@@ -246,7 +237,6 @@ impl Job {
         2 * ids.map(|size| size.bytes).sum::<u64>() + 16 * batch.rows()
     }
 
-    /// The report. `verdicts` is the folder with the verdicts.
     fn report(&self, joined: Joined, verdicts: &Path) -> Result<Report> {
         let Joined { outcome, passages, proof, figures } = joined;
         let [tables, probe] = [figures.tables, figures.probe].map(|time| time.as_secs_f64());
@@ -292,7 +282,6 @@ impl Job {
     }
 }
 
-/// What to say of a join that is expected to take so long, if it is long.
 fn long_join(time: Duration, preset: Option<Preset>) -> Option<String> {
     if time < LONG {
         return None;
@@ -307,7 +296,6 @@ fn recipe(stamp: &str) -> serde_json::Value {
     serde_json::from_str(stamp).unwrap_or_else(|_| stamp.into())
 }
 
-/// The settings that decide the result, for a batch with this stamp.
 pub(crate) fn parameters(settings: &DedupSettings, stamp: &str) -> Parameters {
     let (distance, check) = settings.distance_and_check(stamp);
     let named = [

@@ -19,7 +19,7 @@ use clap::Args;
 use dupsieve::rooms::document::{self, IdList, PageKey, PlaceIds, Tolerance};
 use dupsieve::rooms::error::{At, Named};
 use dupsieve::rooms::fingerprint::Width;
-use dupsieve::rooms::flow::Processes;
+use dupsieve::rooms::flow::{Processes, Role};
 use dupsieve::rooms::output::{self, STDOUT};
 use dupsieve::rooms::report::{Made, Report};
 use dupsieve::rooms::store::Segment;
@@ -29,17 +29,13 @@ use tempfile::TempDir;
 
 use super::batch::{Request, dedup};
 use crate::commands::filter::Kept;
-use crate::commands::fingerprint::{self, OtherTexts, fingerprint};
-use crate::commands::pages::{PageSource, is_stream};
-use crate::commands::places::{self, Destination};
-use crate::commands::shell;
-use crate::commands::store_at::StoreAt;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::Output;
-use crate::flags::settings::{FingerprintSettings, PageSettings, RecipeChoice, RecipeSettings};
-use crate::outcome::answer;
-use crate::outcome::failure;
-use crate::outcome::summary::{Summary, counted, tally};
+use crate::commands::fingerprint::{OtherTexts, fingerprint};
+use crate::commands::pages::is_stream;
+use crate::commands::{PageSource, fingerprint, places, shell};
+use crate::flags::{
+    FingerprintSettings, GlobalFlags, Output, PageSettings, RecipeChoice, RecipeSettings,
+};
+use crate::outcome::{Summary, answer, counted, failure, tally};
 use crate::processes::machines;
 
 #[derive(Args, Clone, Debug)]
@@ -79,6 +75,7 @@ struct Corpus {
     joined: Request,
     kept: Option<PathBuf>,
     drop_empty: bool,
+    has_output: bool,
 }
 
 /// Makes the fingerprints of a corpus, joins them as `request` says, and copies what is kept. `typed` is the command line with the
@@ -90,11 +87,12 @@ pub(crate) fn run(
     global: &GlobalFlags,
 ) -> Result<Summary> {
     if !request.output.as_os_str().is_empty() {
-        return make((Corpus::of(flags, request, file)?, true), typed, global);
+        return make(Corpus::of(flags, request, file)?, typed, global);
     }
     let scratch = TempDir::with_prefix("dupsieve-").at(env::temp_dir())?;
     request.output = scratch.path().join("found");
-    let made = make((Corpus::of(flags, request, file)?, false), typed, global);
+    let corpus = Corpus { has_output: false, ..Corpus::of(flags, request, file)? };
+    let made = make(corpus, typed, global);
     failure::forget();
     leave_lists(scratch)?;
     made
@@ -118,19 +116,14 @@ fn leave_lists(mut scratch: TempDir) -> Result<()> {
     Ok(())
 }
 
-fn make(
-    (mut corpus, has_output): (Corpus, bool),
-    typed: &str,
-    global: &GlobalFlags,
-) -> Result<Summary> {
+fn make(mut corpus: Corpus, typed: &str, global: &GlobalFlags) -> Result<Summary> {
     let settings = &corpus.made.settings;
     let mut processes = machines::join(global, &format!("{typed} {settings:?}"))?;
-    corpus.keep_stdin(&processes, has_output, global.dry_run)?;
-    let mut kept = None;
-    let stands = processes.agree("check the folders", || {
-        kept = corpus.check(global)?;
-        corpus.stands_by_place()
+    corpus.keep_stdin(&processes, global.dry_run)?;
+    let (kept, stands) = processes.agree("check the folders", || {
+        Ok((Role::Leader(corpus.check(global)?), corpus.stands_by_place()?))
     })?;
+    let mut kept = kept.leader().flatten();
     let mut read = Summary::new();
     let mut by_place = stands;
     if !stands {
@@ -150,17 +143,14 @@ fn make(
     if global.dry_run {
         return Ok(read.then(found));
     }
-    let mut copied = Summary::new().already_done();
-    processes.agree("copy the kept documents", || {
-        if let Some(kept) = &kept {
-            let batch = Segment::open(&corpus.made.output)?;
-            copied = kept.copy(corpus.copied_ids(global)?, None, Some(&batch), global)?;
-        }
-        Ok(())
+    let copied = processes.agree("copy the kept documents", || {
+        let Some(kept) = &kept else { return Ok(Role::Leader(Summary::new().already_done())) };
+        let batch = Segment::open(&corpus.made.output)?;
+        kept.copy(corpus.copied_ids(global)?, None, Some(&batch), global).map(Role::Leader)
     })?;
     places::publish_job(&mut processes, global)?;
-    let total = read.then(found).then(copied);
-    Ok(if processes.is_leader() { corpus.closing(total, has_output) } else { total })
+    let total = read.then(found).then(copied.leader().unwrap_or_default());
+    Ok(if processes.is_leader() { corpus.closing(total) } else { total })
 }
 
 impl Corpus {
@@ -195,13 +185,13 @@ impl Corpus {
             other_texts,
             inputs: input.clone(),
             output: joined.batch.clone(),
-            destination: Destination::default(),
             settings,
             keep: joined.settings.keep.as_ref().and_then(|keep| keep.field().cloned()),
-            known: StoreAt::NoStore,
+            ..fingerprint::Request::default()
         };
         let kept = kept.as_ref().map(Output::here).transpose()?;
-        let mut corpus = Corpus { made, joined, kept, drop_empty: *drop_empty };
+        let (drop_empty, has_output) = (*drop_empty, true);
+        let mut corpus = Corpus { made, joined, kept, drop_empty, has_output };
         corpus.name_by(place_ids);
         Ok(corpus)
     }
@@ -215,9 +205,9 @@ impl Corpus {
     }
 
     /// Keeps standard input in a file, if its documents are to be copied to standard output.
-    fn keep_stdin(&self, processes: &Processes, has_output: bool, is_dry: bool) -> Result<()> {
+    fn keep_stdin(&self, processes: &Processes, is_dry: bool) -> Result<()> {
         let is_kept = self.made.inputs.iter().any(|input| self.is_kept_stdin(input));
-        if processes.topology().processes > 1 && (is_kept || !has_output) {
+        if processes.topology().processes > 1 && (is_kept || !self.has_output) {
             let what = "several processes share neither standard input nor a temporary folder";
             return Err(Error::new(Kind::Usage, what)
                 .help("name files as --input and a folder as --output, or use one process"));
@@ -240,7 +230,6 @@ impl Corpus {
         fingerprint::stands(&made)
     }
 
-    /// Whether the ids do not tell the documents apart, as `read` says.
     fn needs_places(&self, read: &Summary) -> Result<bool> {
         let Some(count) = read.find(OtherTexts::COUNT) else { return Ok(false) };
         let list = output::beside(&self.made.output, output::REPEATED);
@@ -308,13 +297,9 @@ impl Corpus {
     }
 
     fn copies(&self, kept: &Path, output: &Path) -> Result<Kept> {
-        if self.is_printed() {
-            let inputs = self.made.settings.pages.inputs(&self.made.inputs, Width::W128)?;
-            return Kept::of(inputs, kept);
-        }
         let place = |path: &Path| Ok(output::resolved(&path::absolute(path).at(path)?));
         let [one, other] = [place(kept)?, place(output)?];
-        if one.starts_with(&other) || other.starts_with(&one) {
+        if !self.is_printed() && (one.starts_with(&other) || other.starts_with(&one)) {
             return Err(Error::new(Kind::Usage, "one of --kept and --output lies in the other")
                 .at(kept)
                 .help("choose two folders beside each other"));
@@ -332,7 +317,7 @@ impl Corpus {
         kept.with(Segment::open(&self.made.output)?.empty_ids())
     }
 
-    fn closing(&self, total: Summary, has_output: bool) -> Summary {
+    fn closing(&self, total: Summary) -> Summary {
         let [read, empty] = ["read", "empty"].map(|name| total.counted(name));
         if read == 0 {
             tracing::warn!("the inputs have no documents: check the paths of --input");
@@ -350,7 +335,7 @@ impl Corpus {
             "from_stdin": self.made.inputs.iter().any(|input| is_stream(input)),
             "empty": empty,
             "drop_empty": self.drop_empty,
-            "output": has_output.then_some(&output),
+            "output": self.has_output.then_some(&output),
             "results": shell::word(&self.folder().named()),
             "verdicts": self.joined.format.file_name("verdicts"),
             "program": shell::program(),

@@ -24,19 +24,22 @@ pub(super) enum State {
 }
 
 impl Finding {
-    /// Something that is well, or that is no good or bad.
     pub(super) fn ok(what: impl Into<String>, found: impl fmt::Display) -> Finding {
         let (found, advice) = (found.to_string(), String::new());
         Finding { what: what.into(), found, state: State::Ok, advice }
     }
 
-    /// The same, in this state with this advice if `is_so`.
-    pub(super) fn but(self, is_so: bool, state: State, advice: impl Into<String>) -> Finding {
-        if is_so && self.state == State::Ok {
-            Finding { state, advice: advice.into(), ..self }
-        } else {
-            self
-        }
+    pub(super) fn poor_if(self, is_poor: bool, advice: impl Into<String>) -> Finding {
+        self.but(is_poor, State::Poor, advice.into())
+    }
+
+    pub(super) fn wrong_if(self, is_wrong: bool, advice: impl Into<String>) -> Finding {
+        self.but(is_wrong, State::Wrong, advice.into())
+    }
+
+    fn but(self, is_so: bool, state: State, advice: String) -> Finding {
+        let is_so = is_so && self.state == State::Ok;
+        if is_so { Finding { state, advice, ..self } } else { self }
     }
 }
 

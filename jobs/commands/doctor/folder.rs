@@ -1,14 +1,14 @@
 //! What the disk of a folder does: room, speed, and the things that keep an output all or nothing.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, BufReader, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use dupsieve::rooms::error::Named;
 use rustix::fs::{Advice, FlockOperation, fadvise, flock, fstatfs, statvfs};
 
-use super::finding::{Finding, State, bytes};
+use super::finding::{Finding, bytes};
 
 /// What is written to measure a disk, in pieces of a mebibyte.
 const PIECES: usize = 128;
@@ -23,7 +23,7 @@ pub(super) fn findings(folder: &Path) -> Vec<Finding> {
     let looked = look(folder, &name);
     looked.unwrap_or_else(|cause| {
         let advice = "make the folder, or let this user write there";
-        vec![Finding::ok(format!("folder {name}"), cause).but(true, State::Wrong, advice)]
+        vec![Finding::ok(format!("folder {name}"), cause).wrong_if(true, advice)]
     })
 }
 
@@ -32,18 +32,14 @@ fn look(folder: &Path, name: &str) -> io::Result<Vec<Finding>> {
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     let mut file = tempfile::Builder::new().prefix(".unfinished-doctor-").tempfile_in(folder)?;
     let kind = kind_of(fstatfs(file.as_file())?.f_type as i64);
-    let room = Finding::ok(format!("folder {name}"), format!("{kind}, {} free", bytes(free))).but(
-        free < LITTLE,
-        State::Poor,
-        "a large day or its sorts may fill the disk",
-    );
+    let room = Finding::ok(format!("folder {name}"), format!("{kind}, {} free", bytes(free)))
+        .poor_if(free < LITTLE, "a large day or its sorts may fill the disk");
     let (write, sync) = write(file.as_file_mut())?;
     let read = read(file.path())?;
     let speed = |rate: f64| format!("{}/s", bytes(rate as u64));
     let found = format!("writes {}, reads {}, a sync takes {sync:.1?}", speed(write), speed(read));
-    let rates = Finding::ok(format!("speed of {name}"), found).but(
+    let rates = Finding::ok(format!("speed of {name}"), found).poor_if(
         write.min(read) < SLOW,
-        State::Poor,
         "a job waits for this disk: put the store and the outputs on a faster one",
     );
     Ok(vec![room, rates, locks(name, file.as_file()), renames(name, folder)])
@@ -66,25 +62,18 @@ fn write(file: &mut File) -> io::Result<(f64, Duration)> {
 
 /// Bytes read a second. The system is asked to forget what it has of the file.
 fn read(path: &Path) -> io::Result<f64> {
-    let mut file = File::open(path)?;
+    let file = File::open(path)?;
     let _ = fadvise(&file, 0, None, Advice::DontNeed);
-    let mut piece = vec![0; 1 << 20];
     let start = Instant::now();
-    let mut bytes = 0;
-    loop {
-        match file.read(&mut piece)? {
-            0 => return Ok(bytes as f64 / start.elapsed().as_secs_f64()),
-            count => bytes += count,
-        }
-    }
+    let bytes = io::copy(&mut BufReader::with_capacity(1 << 20, file), &mut io::sink())?;
+    Ok(bytes as f64 / start.elapsed().as_secs_f64())
 }
 
 fn locks(name: &str, file: &File) -> Finding {
     let locked = flock(file, FlockOperation::NonBlockingLockExclusive);
     let found = locked.map_or_else(|cause| cause.to_string(), |()| "work".to_owned());
-    Finding::ok(format!("locks in {name}"), found).but(
+    Finding::ok(format!("locks in {name}"), found).wrong_if(
         locked.is_err(),
-        State::Wrong,
         "a store and an output are locked while they are made: mount this file system with locks",
     )
 }
@@ -105,9 +94,8 @@ fn renames(name: &str, folder: &Path) -> Finding {
     };
     let renamed = tried();
     let found = renamed.as_ref().map_or_else(io::Error::to_string, |()| "work".to_owned());
-    Finding::ok(format!("renames in {name}"), found).but(
+    Finding::ok(format!("renames in {name}"), found).wrong_if(
         renamed.is_err(),
-        State::Wrong,
         "nothing can be committed here: choose a folder on another file system",
     )
 }

@@ -8,8 +8,8 @@ use dupsieve::rooms::hamming::multiversion::Instructions;
 use rustix::process::{Resource, getrlimit};
 use rustix::system::sysinfo;
 
-use super::finding::{Finding, State, bytes};
-use crate::flags::global::GlobalFlags;
+use super::finding::{Finding, bytes};
+use crate::flags::GlobalFlags;
 
 /// The open files of a job with a store in tiers, its inputs and its sorts.
 const FEW_FILES: u64 = 1024;
@@ -43,14 +43,12 @@ fn cores(global: &GlobalFlags) -> Finding {
     let workers = global.workers(1);
     let load = sysinfo().loads[0] as f64 / f64::from(1_u32 << 16);
     Finding::ok("cores", format!("{cores} for this process, {workers} workers, load {load:.1}"))
-        .but(
+        .poor_if(
             workers > cores,
-            State::Poor,
             format!("more workers than cores: give --workers {cores} or fewer"),
         )
-        .but(
+        .poor_if(
             load > cores as f64,
-            State::Poor,
             "other programs keep the cores busy: a job takes longer than it need",
         )
 }
@@ -62,9 +60,8 @@ fn instructions() -> Finding {
         Instructions::Haswell => "vectors of 256 bits",
         Instructions::Any => "those of every processor of its kind",
     };
-    Finding::ok("instructions", name).but(
+    Finding::ok("instructions", name).poor_if(
         widest == Instructions::Any && cfg!(target_arch = "x86_64"),
-        State::Poor,
         "no AVX2: joins and sketches take several times as long",
     )
 }
@@ -79,17 +76,11 @@ fn memory(global: &GlobalFlags) -> Finding {
         _ => (usable, ""),
     };
     let found = format!("{} usable{limit}, --memory is {}", bytes(usable), bytes(budget));
+    let smaller = "a job would take more than there is: give a smaller --memory";
+    let room = "ids and tables of a batch come on top of --memory, some 100 bytes a page: leave room for them";
     Finding::ok("memory", found)
-        .but(
-            budget > usable,
-            State::Wrong,
-            "a job would take more than there is: give a smaller --memory",
-        )
-        .but(
-            budget > usable / 4 * 3,
-            State::Poor,
-            "ids and tables of a batch come on top of --memory, some 100 bytes a page: leave room for them",
-        )
+        .wrong_if(budget > usable, smaller)
+        .poor_if(budget > usable / 4 * 3, room)
 }
 
 /// What programs can take without others being sent to swap.
@@ -118,9 +109,8 @@ fn control_group() -> Option<u64> {
 fn address_space(global: &GlobalFlags) -> Finding {
     let limit = getrlimit(Resource::As).current;
     let found = limit.map_or("no limit".to_owned(), bytes);
-    Finding::ok("address space", found).but(
+    Finding::ok("address space", found).poor_if(
         limit.is_some_and(|limit| limit < 2 * global.budget().whole()),
-        State::Poor,
         "`ulimit -v` is less than twice --memory: raise it, or give a smaller --memory",
     )
 }
@@ -128,9 +118,8 @@ fn address_space(global: &GlobalFlags) -> Finding {
 fn open_files() -> Finding {
     let limit = getrlimit(Resource::Nofile).current;
     let found = limit.map_or("no limit".to_owned(), |limit| limit.to_string());
-    Finding::ok("open files", found).but(
+    Finding::ok("open files", found).poor_if(
         limit.is_some_and(|limit| limit < FEW_FILES),
-        State::Poor,
         format!(
             "a store of many segments opens them all: raise `ulimit -n` to {FEW_FILES} or more"
         ),
@@ -144,9 +133,8 @@ fn clock() -> Finding {
     let found = shown.map_or("out of range".to_owned(), |at| {
         format!("{} {:02}:{:02} UTC", at.date(), at.hour(), at.minute())
     });
-    Finding::ok("clock", found).but(
+    Finding::ok("clock", found).poor_if(
         now < WRITTEN,
-        State::Poor,
         "the clock is behind: logs and the owners of locks will name a wrong time",
     )
 }

@@ -14,12 +14,8 @@ use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
 use crate::commands::pages;
-use crate::flags::config::Config;
-use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{FingerprintSettings, PageSettings};
-use crate::outcome::answer;
-use crate::outcome::progress::{Progress, Unit};
-use crate::outcome::summary::Summary;
+use crate::flags::{Config, FingerprintSettings, GlobalFlags, PageSettings};
+use crate::outcome::{Progress, Summary, Unit, answer};
 
 /// How many pages are drawn unless --sample says so. Each edit of each strength then has 250 copies, and a
 /// share of them is known to a few hundredths.
@@ -60,7 +56,6 @@ pub(super) fn run(
     answer::print(&object, include_str!("sweep.txt"), global.json)
 }
 
-/// Draws the pages of the sample. Also gives how many pages there are.
 fn draw(
     inputs: &[PathBuf],
     settings: &PageSettings,

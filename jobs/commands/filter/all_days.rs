@@ -14,11 +14,8 @@ use dupsieve::{Error, Kind, Result};
 
 use super::copies::Copies;
 use super::kept::Kept;
-use crate::flags::config::Config;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::Place;
-use crate::flags::settings::PageSettings;
-use crate::outcome::summary::{Summary, counted};
+use crate::flags::{Config, GlobalFlags, PageSettings, Place};
+use crate::outcome::{Summary, counted};
 
 pub(super) fn copy(
     config: &Config,

@@ -22,7 +22,6 @@ pub(super) fn format(inputs: &Inputs) -> Result<Format> {
     }
 }
 
-/// The format of a copy of records that are read in this one.
 fn of(format: Format) -> Format {
     match format {
         // A file that is one page becomes a line.

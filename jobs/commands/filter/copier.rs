@@ -20,7 +20,7 @@ use serde_json::json;
 
 use super::copied;
 use super::cutting::{Cutting, Taken};
-use crate::outcome::summary::{Summary, tally};
+use crate::outcome::{Summary, tally};
 
 /// The ids whose records are copied. Of several records with the same id the first is copied, because that one was judged.
 pub(super) struct Listed {
@@ -28,7 +28,7 @@ pub(super) struct Listed {
     /// For each wanted id whether its record was copied.
     found: Vec<bool>,
     /// How many records have a wanted id whose record was copied before.
-    again: u64,
+    pub(super) again: u64,
     /// Whether the records of all other ids are copied in place of these, and how many these are.
     others: Option<u64>,
     cutting: Option<Cutting>,
@@ -50,14 +50,10 @@ impl Listed {
         Listed { cutting, ..self }
     }
 
-    pub(super) fn again(&self) -> u64 {
-        self.again
-    }
-
     /// How many records are copied, once all are found.
     pub(super) fn len(&self) -> u64 {
         let listed = self.others.unwrap_or(self.wanted.len() as u64);
-        self.cutting.as_ref().map_or(listed, Cutting::copied)
+        self.cutting.as_ref().map_or(listed, |cutting| cutting.copied)
     }
 
     pub(super) fn count_cut(&self, summary: Summary) -> Summary {

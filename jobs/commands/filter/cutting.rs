@@ -10,7 +10,7 @@ use dupsieve::{Error, Kind, Result};
 use roaring::RoaringTreemap;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::outcome::summary::Summary;
+use crate::outcome::Summary;
 
 pub(crate) struct Cutting {
     /// What is cut out of a page; none if pages are copied as they came.
@@ -21,7 +21,7 @@ pub(crate) struct Cutting {
     passages: PassagesByPage,
     /// The first passage of each page that was met.
     met: RoaringTreemap,
-    copied: u64,
+    pub(super) copied: u64,
     changed: u64,
     dropped: u64,
     words: u64,
@@ -89,10 +89,6 @@ impl Cutting {
         self.changed += 1;
         self.words += words as u64;
         Ok(Taken::Cut(text))
-    }
-
-    pub(super) fn copied(&self) -> u64 {
-        self.copied
     }
 
     pub(super) fn count(&self, summary: Summary) -> Summary {

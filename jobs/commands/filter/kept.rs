@@ -17,9 +17,8 @@ use super::copied;
 use super::copier::Listed;
 use super::copies::Copies;
 use super::cutting::Cutting;
-use crate::flags::global::GlobalFlags;
-use crate::outcome::progress::{Progress, Unit};
-use crate::outcome::summary::Summary;
+use crate::flags::GlobalFlags;
+use crate::outcome::{Progress, Summary, Unit};
 
 pub(crate) struct Kept {
     inputs: Inputs,
@@ -218,7 +217,11 @@ fn names(inputs: &Inputs) -> Result<Vec<PathBuf>> {
             whole if whole != file.path() && whole.components().all(is_below) => whole,
             whole => Path::new(whole.file_name().unwrap_or(whole.as_os_str())),
         };
-        check_name(file, name)?;
+        if Copies::is_mark(name) {
+            let what =
+                "a file of this name says something of its folder, so no copy can have the name";
+            return Err(Error::new(Kind::Usage, what).at(file.path()).help("rename the file"));
+        }
         if let Some(other) = of.insert(name.to_path_buf(), file.path()) {
             return Err(one_place(file, other, name));
         }
@@ -237,12 +240,4 @@ fn one_place(file: &Input, other: &Path, name: &Path) -> Error {
         .at(file.path())
         .found(format_args!("the copy of {} and {} in one place", other.named(), name.named()))
         .help("give --input the folder that both are below")
-}
-
-fn check_name(file: &Input, name: &Path) -> Result<()> {
-    if !Copies::is_mark(name) {
-        return Ok(());
-    }
-    let what = "a file of this name says something of its folder, so no copy can have the name";
-    Err(Error::new(Kind::Usage, what).at(file.path()).help("rename the file"))
 }

@@ -14,9 +14,8 @@ use dupsieve::rooms::step::{self, Step};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::flags::global::GlobalFlags;
-use crate::outcome::progress::{Progress, Unit};
-use crate::outcome::summary::{Summary, counted};
+use crate::flags::GlobalFlags;
+use crate::outcome::{Progress, Summary, Unit, counted};
 
 /// Payloads in order: those of one digest together, first the revisit records that were there already, then the same bytes together.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -8,12 +8,9 @@ use dupsieve::rooms::synthetic::DocumentGenerator;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
-use crate::commands::help::examples;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::Output;
-use crate::flags::settings::parse_count;
-use crate::flags::shared::{DryRun, Overwrite, shared};
-use crate::outcome::summary::Summary;
+use crate::commands::examples;
+use crate::flags::{DryRun, GlobalFlags, Output, Overwrite, parse_count, shared};
+use crate::outcome::Summary;
 
 const EXAMPLES: &str = "
 # Make 3,000 pages, four in ten of them near-duplicates

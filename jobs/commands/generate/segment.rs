@@ -10,12 +10,9 @@ use dupsieve::rooms::synthetic::{self, MAX_COUNT, Planted, SegmentSpec};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 
-use crate::commands::help::examples;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::Output;
-use crate::flags::settings::{parse_count, parse_width};
-use crate::flags::shared::{DryRun, Overwrite, shared};
-use crate::outcome::summary::Summary;
+use crate::commands::examples;
+use crate::flags::{DryRun, GlobalFlags, Output, Overwrite, parse_count, parse_width, shared};
+use crate::outcome::Summary;
 
 const EXAMPLES: &str = "
 # Make a million random fingerprints
@@ -124,28 +121,23 @@ impl Arguments {
     }
 
     fn check(&self, wanted: &SegmentSpec, width: Width, near: Option<&Segment>) -> Result<()> {
-        let refuse = |what: &str, found: u64, most: u64| {
-            let error = Error::new(Kind::Usage, what).found(found);
-            Err(error.expected(format_args!("at most {most}")))
-        };
-        match near {
-            Some(near) if near.width() != width => {
-                let error = Error::new(Kind::Usage, "the segment of --near has another width")
-                    .at(near.path());
-                return Err(error.expected(width.bits()).found(near.width().bits()));
-            }
-            _ => {}
+        if let Some(near) = near.filter(|near| near.width() != width) {
+            return Err(Error::new(Kind::Usage, "the segment of --near has another width")
+                .at(near.path())
+                .expected(width.bits())
+                .found(near.width().bits()));
         }
-        if self.planted > self.count {
-            return refuse("--planted exceeds --count", self.planted, self.count);
+        let limits = [
+            ("--planted exceeds --count", self.planted, self.count),
+            ("--count exceeds --density", self.count, wanted.density),
+            ("--density or --count is too large", wanted.density, MAX_COUNT),
+        ];
+        match limits.into_iter().find(|(_, found, most)| found > most) {
+            None => Ok(()),
+            Some((what, found, most)) => Err(Error::new(Kind::Usage, what)
+                .expected(format_args!("at most {most}"))
+                .found(found)),
         }
-        if self.count > wanted.density {
-            return refuse("--count exceeds --density", self.count, wanted.density);
-        }
-        if wanted.density > MAX_COUNT {
-            return refuse("--density or --count is too large", wanted.density, MAX_COUNT);
-        }
-        Ok(())
     }
 
     fn identity(&self, wanted: &SegmentSpec, width: Width, near: Option<&Segment>) -> String {

@@ -231,6 +231,7 @@ fn partition_placeholders(path: &str) -> Option<String> {
 }
 
 /// A folder such as `month=11`.
+#[derive(Clone, Copy)]
 struct Partition<'a> {
     name: &'a str,
     value: &'a str,
@@ -239,23 +240,17 @@ struct Partition<'a> {
 
 /// The last three folders, one in the other, whose values can be a year, a month and a day.
 fn partitions(path: &str) -> Option<[Partition<'_>; 3]> {
-    let mut at = 0;
-    let mut parts = Vec::new();
-    for folder in path.split('/') {
-        let partition = folder.split_once('=').map(|(name, value)| Partition { name, value, at });
-        parts.push(partition);
-        at += folder.len() + 1;
-    }
-    while let Some(day) = parts.pop() {
-        let [.., Some(year), Some(month)] = &parts[..] else { continue };
-        let Some(day) = day else { continue };
-        if likely_day(year.value, month.value, day.value).is_some() {
-            let month = parts.pop()??;
-            let year = parts.pop()??;
-            return Some([year, month, day]);
-        }
-    }
-    None
+    let mut next = 0;
+    let parts = path.split('/').map(|folder| {
+        let at = next;
+        next += folder.len() + 1;
+        folder.split_once('=').map(|(name, value)| Partition { name, value, at })
+    });
+    let parts: Vec<Option<Partition<'_>>> = parts.collect();
+    parts.windows(3).rev().find_map(|three| {
+        let &[Some(year), Some(month), Some(day)] = three else { return None };
+        likely_day(year.value, month.value, day.value).map(|_| [year, month, day])
+    })
 }
 
 #[cfg(test)]
@@ -268,65 +263,46 @@ mod tests {
         Some((layout.patterns.into_iter().collect(), days))
     }
 
+    /// Files, and below them the patterns that find them and their days. A day that lacks the files of a pattern could not be run.
+    const LAYOUTS: &str = "
+        c/2026-11-20/a.jsonl c/2026-11-21/b.jsonl.zst c/2026-11-21/b.tsv.gz c/2026-11-20/c.tsv.gz
+            c/{date}/*.jsonl* c/{date}/*.tsv.gz on 2026-11-20 2026-11-21
+        crawl/2026-11-20/a.jsonl.zst crawl/2026-11-21/b.jsonl.zst
+            crawl/{date}/*.jsonl.zst on 2026-11-20 2026-11-21
+        c/2026-11-20/a.jsonl c/2026-11-21/b.parquet
+            c/{date}/ on 2026-11-20 2026-11-21
+        c/2026-11-20.jsonl c/2026-11-21.tsv.gz
+            c/*{date}* on 2026-11-20 2026-11-21
+        c/a-20261120101112-1.warc.gz c/b-20261121000000-2.warc.gz
+            c/*{year}{month}{day}*.warc.gz on 2026-11-20 2026-11-21
+        c/year=2026/month=11/day=20/a.csv c/year=2026/month=12/day=01/a.csv
+            c/year={year}/month={month}/day={day}/*.csv on 2026-11-20 2026-12-01
+        y=2026/m=11/d=20/hour=03/a.parquet y=2026/m=11/d=21/hour=04/b.parquet
+            y={year}/m={month}/d={day}/ on 2026-11-20 2026-11-21
+        c/year=2026/month=11/day=20/2026-11-20-a.csv c/year=2026/month=11/day=21/2026-11-21-a.csv
+            c/year={year}/month={month}/day={day}/{date}-a.csv on 2026-11-20 2026-11-21
+        c/dt=2026-11-20/part-20261120.csv c/dt=2026-11-21/part-9.csv
+            c/dt={date}/*.csv on 2026-11-20 2026-11-21
+        2026-11-20/en/a.csv 2026-11-20/zh/a.csv
+            {date}/en/*.csv {date}/zh/*.csv on 2026-11-20
+        c/2026/11/20/x.warc.gz
+            c/{year}/{month}/{day}/*.warc.gz on 2026-11-20
+        pages-20261120.tsv
+            pages-{year}{month}{day}.tsv on 2026-11-20
+        2026-11-20/2026-11-20-page
+            {date}/{date}-page on 2026-11-20
+        2025-01-01/d_2026_11_20
+            2025-01-01/d_{year}_{month}_{day} on 2026-11-20
+        2026-11-20/a.x1 2026-11-20/a.x2 2026-11-20/a.x3 2026-11-20/a.x4
+            {date}/ on 2026-11-20
+    ";
+
     #[test]
     fn patterns_hold_the_day_and_leave_the_rest_open() {
-        for (files, patterns, days) in [
-            (
-                "c/2026-11-20/a.jsonl c/2026-11-21/b.jsonl.zst c/2026-11-21/b.tsv.gz c/2026-11-20/c.tsv.gz",
-                "c/{date}/*.jsonl* c/{date}/*.tsv.gz",
-                "2026-11-20 2026-11-21",
-            ),
-            (
-                "crawl/2026-11-20/a.jsonl.zst crawl/2026-11-21/b.jsonl.zst",
-                "crawl/{date}/*.jsonl.zst",
-                "2026-11-20 2026-11-21",
-            ),
-            // A day that lacks a pattern's files could not be run.
-            ("c/2026-11-20/a.jsonl c/2026-11-21/b.parquet", "c/{date}/", "2026-11-20 2026-11-21"),
-            ("c/2026-11-20.jsonl c/2026-11-21.tsv.gz", "c/*{date}*", "2026-11-20 2026-11-21"),
-            (
-                "c/a-20261120101112-1.warc.gz c/b-20261121000000-2.warc.gz",
-                "c/*{year}{month}{day}*.warc.gz",
-                "2026-11-20 2026-11-21",
-            ),
-            (
-                "c/year=2026/month=11/day=20/a.csv c/year=2026/month=12/day=01/a.csv",
-                "c/year={year}/month={month}/day={day}/*.csv",
-                "2026-11-20 2026-12-01",
-            ),
-            (
-                "y=2026/m=11/d=20/hour=03/a.parquet y=2026/m=11/d=21/hour=04/b.parquet",
-                "y={year}/m={month}/d={day}/",
-                "2026-11-20 2026-11-21",
-            ),
-            (
-                "c/year=2026/month=11/day=20/2026-11-20-a.csv c/year=2026/month=11/day=21/2026-11-21-a.csv",
-                "c/year={year}/month={month}/day={day}/{date}-a.csv",
-                "2026-11-20 2026-11-21",
-            ),
-            (
-                "c/dt=2026-11-20/part-20261120.csv c/dt=2026-11-21/part-9.csv",
-                "c/dt={date}/*.csv",
-                "2026-11-20 2026-11-21",
-            ),
-            (
-                "2026-11-20/en/a.csv 2026-11-20/zh/a.csv",
-                "{date}/en/*.csv {date}/zh/*.csv",
-                "2026-11-20",
-            ),
-            ("c/2026/11/20/x.warc.gz", "c/{year}/{month}/{day}/*.warc.gz", "2026-11-20"),
-            ("pages-20261120.tsv", "pages-{year}{month}{day}.tsv", "2026-11-20"),
-            ("2026-11-20/2026-11-20-page", "{date}/{date}-page", "2026-11-20"),
-            ("2025-01-01/d_2026_11_20", "2025-01-01/d_{year}_{month}_{day}", "2026-11-20"),
-            (
-                "2026-11-20/a.x1 2026-11-20/a.x2 2026-11-20/a.x3 2026-11-20/a.x4",
-                "{date}/",
-                "2026-11-20",
-            ),
-        ] {
-            let files: Vec<&str> = files.split(' ').collect();
-            let (found, found_days) = layout(&files).unwrap_or_else(|| panic!("{files:?}"));
-            assert_eq!((&*found.join(" "), &*found_days.join(" ")), (patterns, days));
+        let lines: Vec<&str> = LAYOUTS.trim().lines().map(str::trim).collect();
+        for case in lines.chunks(2) {
+            let (patterns, days) = layout(&case[0].split(' ').collect::<Vec<_>>()).expect(case[0]);
+            assert_eq!(format!("{} on {}", patterns.join(" "), days.join(" ")), case[1]);
         }
     }
 

@@ -6,10 +6,9 @@ use dupsieve::rooms::lsh::Areas;
 use serde_json::json;
 
 use super::scheme::SchemeFlags;
-use crate::commands::help::examples;
-use crate::flags::global::GlobalFlags;
-use crate::outcome::answer;
-use crate::outcome::summary::Summary;
+use crate::commands::examples;
+use crate::flags::GlobalFlags;
+use crate::outcome::{Summary, answer};
 
 const EXAMPLES: &str = "
 # See what is found at a similarity of 0.8, and what is missed

@@ -9,7 +9,7 @@ use dupsieve::rooms::fingerprint::Width;
 use dupsieve::rooms::lsh::{Banding, Bands, Permutations, Shingle, Space};
 use dupsieve::rooms::matches::Similarity;
 
-use crate::flags::settings::{RecipeSettings, parse_width, reads_texts};
+use crate::flags::{RecipeSettings, parse_width, reads_texts};
 
 /// What decides which documents share a bucket, and which of them match.
 #[derive(Args, Clone, Debug)]

@@ -93,7 +93,6 @@ impl<'a> Answerer<'a> {
         Ok(Ok(()))
     }
 
-    /// What is near to a page; none if it has no fingerprint.
     fn ask_made(&mut self, made: &FingerprintedDocument) -> Result<Option<Answer>> {
         let Some(fingerprint) = made.fingerprint else { return Ok(None) };
         self.ask(&Question { fingerprint, page: Some(&made.details) }).map(Some)

@@ -7,7 +7,7 @@ use dupsieve::rooms::features::counts::Counts;
 use dupsieve::rooms::fingerprint::{Check, Recipe, Stamp};
 use dupsieve::rooms::join;
 
-use crate::flags::settings::{PageSettings, RecipeSettings};
+use crate::flags::{PageSettings, RecipeSettings};
 
 /// As [`of`], with the bands, digests, keys and words that are kept beside the fingerprints.
 #[cfg(feature = "serve")]

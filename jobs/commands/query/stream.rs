@@ -34,7 +34,6 @@ pub(super) struct Stream<'a> {
     pub(super) quarantine: Option<&'a Path>,
 }
 
-/// The answers to a portion, by its number.
 type Numbered = (u64, Result<Answered>);
 
 impl Stream<'_> {

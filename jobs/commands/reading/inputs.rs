@@ -18,7 +18,7 @@ use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::flags::place::mounts;
+use crate::flags::mounts;
 
 pub(crate) const INPUTS: &str = "inputs";
 

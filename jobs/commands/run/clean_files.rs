@@ -8,11 +8,10 @@ use dupsieve::rooms::store::{Day, Segment};
 use dupsieve::{Error, Kind, Result};
 
 use super::days::DayPlan;
-use crate::commands::dedup;
 use crate::commands::filter::{Cutting, Kept};
-use crate::commands::fingerprint;
-use crate::flags::global::GlobalFlags;
-use crate::outcome::summary::Summary;
+use crate::commands::{dedup, fingerprint};
+use crate::flags::GlobalFlags;
+use crate::outcome::Summary;
 
 pub(super) fn copy(
     plan: &DayPlan<'_>,

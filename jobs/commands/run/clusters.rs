@@ -20,12 +20,12 @@ use dupsieve::rooms::store::{Day, Entry, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use super::days::{DayPlan, STAGED};
+use crate::commands::cluster;
 use crate::commands::cluster::{
-    self, Input, PREVIOUS, Request, cluster_pages, in_process_0, matches_of, state, sums,
+    Input, PREVIOUS, Request, cluster_pages, in_process_0, matches_of, state, sums,
 };
-use crate::flags::global::GlobalFlags;
-use crate::flags::settings::ClustersSettings;
-use crate::outcome::summary::{Summary, counted};
+use crate::flags::{ClustersSettings, GlobalFlags};
+use crate::outcome::{Summary, counted};
 
 /// Makes the clusters of `day`, if the file asks for clusters. Every process of the job calls this; process 0
 /// finds the chain by `find`.

@@ -17,18 +17,11 @@ use dupsieve::rooms::store::{
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::filter::Kept;
-use crate::commands::fingerprint::{self, OtherTexts};
 use crate::commands::init::layout;
-use crate::commands::pages::PageSource;
-use crate::commands::places::{self, Destination};
 use crate::commands::store::{expire_days, keep_up, log_expiry};
-use crate::commands::store_at::StoreAt;
-use crate::commands::{dedup, making, shell};
-use crate::flags::config::{Add, Config};
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::Place;
-use crate::flags::settings::{Replaced, StoreSettings};
-use crate::outcome::summary::{counted, tally};
+use crate::commands::{PageSource, StoreAt, dedup, fingerprint, making, places, shell};
+use crate::flags::{Add, Config, GlobalFlags, Place, Replaced, StoreSettings};
+use crate::outcome::{counted, tally};
 
 const MOST_RANGES: usize = 8;
 /// The folder, in the output of a day, for outputs that are made again.
@@ -234,22 +227,20 @@ impl DayPlan<'_> {
         self.config.passages?.cut
     }
 
-    /// Outputs of a day that the file does not ask for: those of a section that it had before.
-    pub(crate) fn unasked(&self, day: Day) -> Result<Vec<PathBuf>> {
+    /// The clusters of a day, if the file does not ask for any: it had their section before.
+    pub(crate) fn unasked(&self, day: Day) -> Result<Option<PathBuf>> {
         let clusters = self.clusters(day)?;
-        let is_unasked = self.config.clusters.is_none() && clusters.exists();
-        Ok(is_unasked.then_some(clusters).into_iter().collect())
+        Ok((self.config.clusters.is_none() && clusters.exists()).then_some(clusters))
     }
 
     pub(crate) fn to_fingerprint(&self, day: Day) -> Result<fingerprint::Request> {
         Ok(fingerprint::Request {
             inputs: self.paths(day),
             output: self.batch(day)?,
-            destination: Destination::default(),
             settings: self.config.fingerprint.clone(),
             keep: self.config.dedup.keep.as_ref().and_then(|keep| keep.field().cloned()),
             known: StoreAt::Before(self.store.clone(), day),
-            other_texts: OtherTexts::Repeated,
+            ..fingerprint::Request::default()
         })
     }
 
@@ -295,11 +286,10 @@ impl DayPlan<'_> {
             batch: self.batch(day)?,
             store: StoreAt::Before(self.store.clone(), day),
             output,
-            destination: Destination::default(),
             format: made.map_or(self.format(), |made| report::format(&made.parameters)),
             settings: self.config.dedup.clone(),
             pages: Some(PageSource::new(&self.config.inputs, &self.config.fingerprint.pages)),
-            unchanged: None,
+            ..dedup::Request::default()
         })
     }
 

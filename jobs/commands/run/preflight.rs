@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use dupsieve::rooms::clusters::Method;
+use dupsieve::rooms::error::Named;
 use dupsieve::rooms::fingerprint::Recipe;
 use dupsieve::rooms::matches::{Detail, Recrawled};
 use dupsieve::rooms::report::{self, ClusterReport, Made, Parameters, Report};
@@ -14,9 +15,7 @@ use super::days::DayPlan;
 use crate::commands::cluster::METHOD;
 use crate::commands::dedup;
 use crate::commands::fingerprint::two_orders;
-use crate::flags::config::Config;
-use crate::flags::global::GlobalFlags;
-use crate::flags::settings::{ClustersSettings, DedupSettings, Keep, Replaced};
+use crate::flags::{ClustersSettings, Config, DedupSettings, GlobalFlags, Keep, Replaced};
 
 /// Fails if a day lies far ahead of `today` and of what the store holds.
 pub(super) fn check_days(plan: &DayPlan<'_>, today: Day) -> Result<()> {
@@ -83,7 +82,7 @@ fn refuse_lost_store(plan: &DayPlan<'_>) -> Result<()> {
         if Report::read(&plan.found(day)?)?.is_some() {
             let what = format!("the store is not there, though {day} was joined with it");
             return Err(Error::new(Kind::Missing, what).called("no-store").at(&plan.store).help(
-                format!("mount it, or correct its path; to make it anew of the days: dupsieve store init {}", plan.store.display()),
+                format!("mount it, or correct its path; to make it anew of the days: dupsieve store init {}", plan.store.named()),
             ));
         }
     }

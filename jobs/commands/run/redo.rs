@@ -23,26 +23,20 @@ use serde::{Deserialize, Serialize};
 use super::clean_files;
 use super::clusters::{self, Chain};
 use super::days::{DayPlan, STAGED, log_day};
-use crate::commands::dedup::{self, dedup};
-use crate::commands::fingerprint::{self, fingerprint};
-use crate::commands::places::Destination;
+use crate::commands::dedup::dedup;
+use crate::commands::fingerprint::fingerprint;
 use crate::commands::store::{bring_back, coming_back, not_held, show_verifying};
-use crate::commands::store_at::StoreAt;
-use crate::flags::global::GlobalFlags;
-use crate::flags::settings::Keep;
-use crate::outcome::failure;
-use crate::outcome::identity;
-use crate::outcome::summary::Summary;
+use crate::commands::{Destination, StoreAt, dedup, fingerprint};
+use crate::flags::{GlobalFlags, Keep};
+use crate::outcome::{Summary, failure, identity};
 
 const FAILED: [&str; 3] = [".failed.quarantine.tsv", ".failed.repeated.tsv", failure::SUFFIX];
 
 /// What is made of a day, in the order in which it is moved to its place.
-const MADE: [&str; 3] = ["batch.seg", "clusters", "dedup"];
+const MADE: [&str; 3] = ["batch.seg", CLUSTERS, "dedup"];
+const CLUSTERS: &str = "clusters";
 
-/// The outputs of a section that a file need not have.
-const OPTIONAL: [&str; 1] = ["clusters"];
-
-/// The file in [`STAGED`] that names the outputs of a day that leave, one a line. Whoever finishes an interrupted redo may
+/// The file in [`STAGED`] that names the output of a day that leaves, its clusters, if one does. Whoever finishes an interrupted redo may
 /// have another configuration.
 const LEAVING: &str = "leaving.txt";
 
@@ -188,7 +182,7 @@ impl RedoPlan {
             if found.exists() {
                 report::refuse_strangers(&found, [].iter())?;
             }
-            for unasked in plan.unasked(entry.day)? {
+            if let Some(unasked) = plan.unasked(entry.day)? {
                 report::refuse_strangers(&unasked, [].iter())?;
             }
             plan.copies(entry.day)?;
@@ -224,7 +218,7 @@ impl RedoPlan {
         }
         tracing::info!("days to make again, in this order: {}", shown(days));
         for &day in days {
-            for unasked in plan.unasked(day)? {
+            if let Some(unasked) = plan.unasked(day)? {
                 tracing::info!("{} leaves: the file does not ask for it", unasked.named());
             }
         }
@@ -292,7 +286,7 @@ fn is_up_to_date(
     Ok(dedup::stands(&joined).unwrap_or(false)
         && store.removed_of(&Segment::open(&joined.batch)?, day)? == 0
         && Report::read(&joined.output)?.is_some_and(|made| made.removals == removals)
-        && plan.unasked(day)?.is_empty()
+        && plan.unasked(day)?.is_none()
         && clean_files::stand(plan, day, &joined, global)?
         && plan.entering(&joined, day, |new| Ok(store.would_add(new) == Ok(false)))?)
 }
@@ -345,7 +339,7 @@ fn make(
         let Some(draft) = draft.as_mut() else { return Ok(()) };
         plan.entering(&joined, day, |new| draft.add(new))?;
         log_day(plan, day, &joined.output)?;
-        stage_leaving(&staged, &plan.unasked(day)?)?;
+        stage_leaving(&staged, plan.unasked(day)?.is_some())?;
         redo_plan.firsts[at].map_or(Ok(()), |first| draft.expire(first))
     })?;
     let clustered = clusters::make(plan, processes, day, global, || {
@@ -355,25 +349,23 @@ fn make(
     Ok(read.then(found).then(clustered).changed())
 }
 
-fn stage_leaving(staged: &Path, leaving: &[PathBuf]) -> Result<()> {
+fn stage_leaving(staged: &Path, leaves: bool) -> Result<()> {
     let path = staged.join(LEAVING);
-    let names: Vec<_> = leaving.iter().filter_map(|old| old.file_name()?.to_str()).collect();
     let mut file = NewFile::beside(&path)?;
-    file.write_all(names.join("\n").as_bytes()).at(&path)?;
+    file.write_all(if leaves { CLUSTERS } else { "" }.as_bytes()).at(&path)?;
     file.publish()
 }
 
-/// The outputs in the folder `output` of a day that leave, as the redo has written. Fails if dupsieve did not make all of
+/// The clusters in the folder `output` of a day, if they leave, as the redo has written. Fails if dupsieve did not make all of
 /// them.
-fn leaving(output: &Path) -> Result<Vec<PathBuf>> {
+fn leaving(output: &Path) -> Result<Option<PathBuf>> {
     let path = output.join(STAGED).join(LEAVING);
     let names = match fs::read_to_string(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
         read => read.at(&path)?,
     };
-    let leaves = |name: &&str| names.lines().any(|leaving| leaving == *name);
-    let leaving = OPTIONAL.into_iter().filter(leaves).map(|name| output.join(name));
-    let leaving: Vec<PathBuf> = leaving.filter(|old| old.exists()).collect();
+    let leaves = names.lines().any(|leaving| leaving == CLUSTERS);
+    let leaving = leaves.then(|| output.join(CLUSTERS)).filter(|old| old.exists());
     leaving.iter().try_for_each(|old| report::refuse_strangers(old, [].iter()))?;
     Ok(leaving)
 }
@@ -408,7 +400,7 @@ fn put_in_place(plan: &DayPlan<'_>, day: Day) -> Result<()> {
     leaving.iter().try_for_each(|old| fs::remove_dir_all(old).at(old))?;
     clean_files::put_in_place(plan, day)?;
     // The join comes last: by it, a later run knows that there is something to move.
-    for (name, place) in [("clusters", &clusters), ("dedup", &found)] {
+    for (name, place) in [(CLUSTERS, &clusters), ("dedup", &found)] {
         if staged.join(name).exists() {
             output::publish_folder(&staged.join(name), place)?;
             output::remove_if_there(&output::beside(place, failure::SUFFIX))?;

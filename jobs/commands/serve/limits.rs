@@ -5,8 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use dupsieve::{Error, Kind};
 
-use crate::flags::machines::Seconds;
-use crate::flags::settings::{ByteSize, Count};
+use crate::flags::{ByteSize, Count, Seconds};
 
 /// The limits of the service.
 #[derive(Args, Clone, Copy, Debug)]

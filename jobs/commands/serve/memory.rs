@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::io::{self, Write};
-use std::ops::Deref;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
@@ -13,29 +12,27 @@ use super::problem::{Fault, Problem};
 /// What is counted at once.
 const UNIT: usize = 1 << 10;
 
+/// Room that was taken of it is free again when its permit is dropped.
 pub(super) struct Memory(Arc<Semaphore>);
 
 /// The room for what a query finds, which is taken as it is found.
 pub(super) struct Findings<'a> {
     memory: &'a Memory,
-    found: RefCell<(usize, Room)>,
+    found: RefCell<(usize, OwnedSemaphorePermit)>,
 }
-
-/// Memory that was set aside. It is free again when this is dropped.
-pub(super) struct Room(OwnedSemaphorePermit);
 
 /// Bytes that come bit by bit, and the room for them, which is taken as they come.
 pub(super) struct Growing<'a> {
     memory: &'a Memory,
     bytes: Vec<u8>,
-    room: Room,
+    room: OwnedSemaphorePermit,
     /// How many times the bytes will stand in memory.
     times: usize,
 }
 
 pub(super) struct Held {
     bytes: Vec<u8>,
-    _room: Room,
+    _room: OwnedSemaphorePermit,
 }
 
 impl Memory {
@@ -43,19 +40,18 @@ impl Memory {
         Memory(Arc::new(Semaphore::new(bytes.div_ceil(UNIT))))
     }
 
-    /// Room for bytes that come bit by bit, and that will stand in memory so many times.
     pub(super) fn growing(&self, times: usize) -> Result<Growing<'_>, Problem> {
-        Ok(Growing { memory: self, bytes: Vec::new(), room: Room(self.take(0)?), times })
+        Ok(Growing { memory: self, bytes: Vec::new(), room: self.take(0)?, times })
     }
 
     pub(super) fn findings(&self) -> Result<Findings<'_>, Problem> {
-        Ok(Findings { memory: self, found: RefCell::new((0, Room(self.take(0)?))) })
+        Ok(Findings { memory: self, found: RefCell::new((0, self.take(0)?)) })
     }
 
-    fn grow(&self, room: &mut Room, bytes: usize) -> Result<(), Problem> {
-        let more = bytes.div_ceil(UNIT).saturating_sub(room.0.num_permits());
+    fn grow(&self, room: &mut OwnedSemaphorePermit, bytes: usize) -> Result<(), Problem> {
+        let more = bytes.div_ceil(UNIT).saturating_sub(room.num_permits());
         if more > 0 {
-            room.0.merge(self.take(more)?);
+            room.merge(self.take(more)?);
         }
         Ok(())
     }
@@ -72,7 +68,6 @@ pub(super) fn no_room() -> Problem {
 }
 
 impl Findings<'_> {
-    /// Takes room for so many bytes more. Returns whether there is.
     pub(super) fn take(&self, bytes: usize) -> bool {
         let (found, room) = &mut *self.found.borrow_mut();
         *found += bytes;
@@ -131,14 +126,6 @@ impl From<Held> for Body {
 
 impl AsRef<[u8]> for Held {
     fn as_ref(&self) -> &[u8] {
-        &self.bytes
-    }
-}
-
-impl Deref for Held {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
         &self.bytes
     }
 }

@@ -91,7 +91,6 @@ impl Metrics {
     }
 }
 
-/// The longest time of each bucket, in seconds.
 fn bounds() -> impl Iterator<Item = f64> {
     (0..BUCKETS as u32).map(|at| FIRST_BUCKET * f64::from(1_u32 << at))
 }

@@ -1,7 +1,7 @@
 //! The threads that make fingerprints of texts and do whatever else takes long: a fixed number of them, with a bounded
 //! queue that is fair to all clients.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
 use dupsieve::rooms::fingerprint::{PageTime, Recipe};
@@ -27,13 +27,8 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn queue(&self) -> MutexGuard<'_, Option<Queue<Work>>> {
-        lock(&self.queue)
-    }
-
-    /// What is to be done next, once there is something; none if the service ends.
     fn next(&self) -> Option<Work> {
-        let mut queue = self.queue();
+        let mut queue = lock(&self.queue);
         loop {
             if let Some(work) = queue.as_mut()?.pop() {
                 return Some(work);
@@ -45,7 +40,7 @@ impl Waiting {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        *self.0.queue() = None;
+        *lock(&self.0.queue) = None;
         self.0.has_come.notify_all();
     }
 }
@@ -82,7 +77,7 @@ impl Pool {
                 let _ = answer.send(done);
             }
         };
-        match &mut *self.0.queue() {
+        match &mut *lock(&self.0.queue) {
             None => return Err(Problem::new(Fault::Overloaded, "the service ends")),
             Some(queue) if queue.len() >= self.0.most => {
                 return Err(Problem::new(Fault::Overloaded, "too many requests wait"));
@@ -107,6 +102,11 @@ fn run(waiting: &Waiting, recipe: &Recipe) {
 
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
+    use std::pin::Pin;
+    use std::sync::mpsc::channel;
+    use std::task::Poll;
+
     use super::*;
     use crate::commands::serve::queue::Peer;
 
@@ -115,6 +115,10 @@ mod tests {
     fn pool() -> Pool {
         let recipe = Recipe::named("external-64", None).expect("a recipe");
         Pool::start(1, 8, &recipe).expect("threads")
+    }
+
+    async fn is_pending(answer: &mut (impl Future + Unpin)) -> bool {
+        poll_fn(|cx| Poll::Ready(Pin::new(&mut *answer).poll(cx).is_pending())).await
     }
 
     #[test]
@@ -134,9 +138,9 @@ mod tests {
     fn work_learns_that_nobody_waits_any_more() {
         let pool = pool();
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        let (begun, is_begun) = std::sync::mpsc::channel();
-        let (gone, is_gone) = std::sync::mpsc::channel();
-        let (seen, was_seen) = std::sync::mpsc::channel();
+        let (begun, is_begun) = channel();
+        let (gone, is_gone) = channel();
+        let (seen, was_seen) = channel();
         let work = move |_: &mut Fingerprinting, is_wanted: &dyn Fn() -> bool| {
             let before = is_wanted();
             let _ = begun.send(());
@@ -145,8 +149,7 @@ mod tests {
         };
         runtime.block_on(async {
             let mut waiting = Box::pin(pool.run(ASKED, work));
-            let polled = std::future::poll_fn(|cx| waiting.as_mut().poll(cx).map(drop).into());
-            assert!(std::task::Poll::is_pending(&polled.await), "it waits");
+            assert!(is_pending(&mut waiting).await);
             is_begun.recv().expect("it works");
             drop(waiting);
         });
@@ -158,9 +161,9 @@ mod tests {
     fn a_small_request_does_not_wait_for_the_large_ones_of_another_client() {
         let pool = pool();
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        let (begun, is_begun) = std::sync::mpsc::channel();
-        let (go, goes) = std::sync::mpsc::channel::<()>();
-        let (seen, order) = std::sync::mpsc::channel();
+        let (begun, is_begun) = channel();
+        let (go, goes) = channel::<()>();
+        let (seen, order) = channel();
         let asked =
             |machine: u8, bytes| Asked { peer: Peer(Some([10, 0, 0, machine].into())), bytes };
         runtime.block_on(async {
@@ -168,18 +171,14 @@ mod tests {
                 let _ = begun.send(());
                 let _ = goes.recv();
             }));
-            let polled = std::future::poll_fn(|cx| first.as_mut().poll(cx).map(drop).into());
-            assert!(std::task::Poll::is_pending(&polled.await), "it works");
+            assert!(is_pending(&mut first).await);
             is_begun.recv().expect("it works");
             let mut waiting = Vec::new();
             for (machine, bytes) in [(1, 1 << 20), (1, 1 << 20), (2, 1 << 20), (2, 100)] {
                 let seen = seen.clone();
-                let work = move |_: &mut Fingerprinting, _: &dyn Fn() -> bool| {
-                    let _ = seen.send((machine, bytes));
-                };
+                let work = move |_: &mut _, _: &dyn Fn() -> bool| seen.send((machine, bytes));
                 let mut next = Box::pin(pool.run(asked(machine, bytes), work));
-                let polled = std::future::poll_fn(|cx| next.as_mut().poll(cx).map(drop).into());
-                assert!(std::task::Poll::is_pending(&polled.await), "it waits");
+                assert!(is_pending(&mut next).await);
                 waiting.push(next);
             }
             go.send(()).expect("it waits for this");

@@ -9,7 +9,6 @@ use dupsieve::rooms::online::requests::Wrong;
 use dupsieve::{Error, Kind};
 use serde::Serialize;
 
-/// The seconds after which a client may try again.
 const RETRY_SECONDS: &str = "1";
 
 /// Declares the faults: of each the name at the end of its type, its status and its title.

@@ -163,7 +163,7 @@ async fn pages(State(service): Shared, request: Request) -> Result<Response, Pro
 /// Make a day of the store of what is remembered; no day if that is nothing. The same day again changes nothing.
 async fn commit(State(service): Shared, request: Request) -> Result<Response, Problem> {
     let body = service.body(request, COMMIT_BYTES).await?;
-    let CommitRequest { day, confirm_day } = requests::read(&body, 0)?;
+    let CommitRequest { day, confirm_day } = requests::read(body.as_ref(), 0)?;
     let day: Day = day.parse()?;
     let online = Arc::clone(service.online()?);
     // The commit before may still be merging segments.

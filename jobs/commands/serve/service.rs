@@ -119,7 +119,7 @@ impl Service {
     pub(super) async fn query(self: Arc<Self>, body: Held, peer: Peer) -> Result<Held, Problem> {
         self.online()?;
         let service = Arc::clone(&self);
-        let asked = Asked { peer, bytes: body.len() };
+        let asked = Asked { peer, bytes: body.as_ref().len() };
         let work = move |fingerprinting: &mut Fingerprinting, is_wanted: &dyn Fn() -> bool| {
             service.answer_query(body, fingerprinting, is_wanted)
         };
@@ -171,7 +171,7 @@ impl Service {
     }
 
     fn parse<T: DeserializeOwned>(&self, body: &mut Held) -> Result<T, Problem> {
-        let read = requests::read(body, self.limits.max_batch)?;
+        let read = requests::read(body.as_ref(), self.limits.max_batch)?;
         body.was_read();
         Ok(read)
     }
@@ -190,7 +190,7 @@ impl Service {
         self.online()?;
         let service = Arc::clone(&self);
         let (done, written) = oneshot::channel::<LibraryResult<()>>();
-        let asked = Asked { peer, bytes: body.len() };
+        let asked = Asked { peer, bytes: body.as_ref().len() };
         let mut body = body;
         let work = move |fingerprinting: &mut Fingerprinting, is_wanted: &dyn Fn() -> bool| {
             let RememberRequest { remember, pages } = service.parse(&mut body)?;
@@ -250,7 +250,6 @@ fn refused(work: &Work<'_>, error: dupsieve::Error) -> Problem {
     if work.lacks_room() { no_room() } else { error.into() }
 }
 
-/// What is asked for a page; nothing if it has no fingerprint.
 fn question(page: &FingerprintedDocument) -> Option<Question<'_>> {
     let fingerprint = page.fingerprint?;
     Some(Question { fingerprint, page: Some(&page.details) })

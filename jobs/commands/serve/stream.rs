@@ -23,7 +23,6 @@ impl TimedStream {
         TimedStream { stream, time, late: None }
     }
 
-    /// What a write has come to, unless it is late.
     fn in_time(
         &mut self,
         cx: &mut Context<'_>,

@@ -9,9 +9,8 @@ use dupsieve::rooms::store::{Kept, Store};
 use dupsieve::{Kind, Result};
 
 use super::listing::summary_of;
-use crate::flags::global::GlobalFlags;
-use crate::outcome::progress::{Progress, Unit};
-use crate::outcome::summary::Summary;
+use crate::flags::GlobalFlags;
+use crate::outcome::{Progress, Summary, Unit};
 
 /// Gives the store the index and the filters that are asked for; by default the usual index.
 pub(super) fn run(
@@ -20,15 +19,11 @@ pub(super) fn run(
     filters: Option<bool>,
     global: &GlobalFlags,
 ) -> Result<Summary> {
+    let design = design.or(filters.is_none().then(IndexDesign::default));
+    let index = design.map(|design| set_index(store, design, global)).transpose()?;
+    let filters = filters.map(|wanted| set_filters(store, wanted, global)).transpose()?;
     let done = Summary::new().already_done();
-    let done = match design.or(filters.is_none().then(IndexDesign::default)) {
-        Some(design) => done.then(set_index(store, design, global)?),
-        None => done,
-    };
-    match filters {
-        Some(wanted) => Ok(done.then(set_filters(store, wanted, global)?)),
-        None => Ok(done),
-    }
+    Ok(index.into_iter().chain(filters).fold(done, Summary::then))
 }
 
 fn set_filters(store: &Store, wanted: bool, global: &GlobalFlags) -> Result<Summary> {

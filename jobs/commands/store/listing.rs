@@ -7,8 +7,7 @@ use dupsieve::rooms::seen;
 use dupsieve::rooms::store::{Day, Digest, Entry, Merged, Revision, Store, Version};
 use serde_json::json;
 
-use crate::outcome::answer;
-use crate::outcome::summary::{Summary, tally};
+use crate::outcome::{Summary, answer, tally};
 
 pub(super) fn log(store: &Store, as_json: bool) -> Result<Summary> {
     let history = store.history()?;

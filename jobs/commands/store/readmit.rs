@@ -10,9 +10,8 @@ use dupsieve::{Kind, Result};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::listing::summary_of;
-use crate::flags::global::GlobalFlags;
-use crate::flags::place::Outputs as Named;
-use crate::outcome::summary::{Summary, counted};
+use crate::flags::{GlobalFlags, Outputs as Named};
+use crate::outcome::{Summary, counted};
 
 /// Lists in the file `path` the dropped pages of `outputs` whose kept page was removed, has expired, or gave its place to a page without its text.
 pub(super) fn readmit(

@@ -11,11 +11,9 @@ use dupsieve::{Error, Kind, Result};
 use super::indexing;
 use super::listing::summary_of;
 use super::upkeep::{show_merging, show_verifying};
-use crate::flags::global::GlobalFlags;
-use crate::outcome::progress::{Progress, Unit};
-use crate::outcome::summary::{Summary, counted};
+use crate::flags::GlobalFlags;
+use crate::outcome::{Progress, Summary, Unit, counted};
 
-/// Removes the pages whose ids are in the file `ids` from all versions, and keeps them out of days up to `until`.
 pub(super) fn remove(
     store: &Store,
     ids: &Path,

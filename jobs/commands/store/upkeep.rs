@@ -10,9 +10,8 @@ use dupsieve::rooms::store::{Codec, Day, Expiry, Merger, Pruning, Retention, Sto
 
 use super::indexing;
 use super::listing::summary_of;
-use crate::flags::global::GlobalFlags;
-use crate::outcome::progress::{Progress, Unit};
-use crate::outcome::summary::{Summary, counted};
+use crate::flags::GlobalFlags;
+use crate::outcome::{Progress, Summary, Unit, counted};
 
 /// Merges all segments, with their fingerprints coded by `codec`. Without a codec, does all merges that are
 /// due by the rule of the tiers.
@@ -42,7 +41,6 @@ pub(super) fn compact(
     Ok(summary.say(counted(merged, "segment(s) merged")))
 }
 
-/// Merges until nothing is due. Returns how many segments were merged.
 fn compact_all_tiers(store: &Store, global: &GlobalFlags) -> Result<u64> {
     let mut all = 0;
     loop {
@@ -130,7 +128,6 @@ pub(super) fn prune(store: &Store, keep: NonZero<u64>, global: &GlobalFlags) -> 
     })
 }
 
-/// Removes all versions but the newest `keep`, and logs what has gone.
 fn prune_to(store: &Store, keep: NonZero<u64>, global: &GlobalFlags) -> Result<Pruning> {
     let pruning = store.pruning(keep)?;
     let (read, _shown) = show_verifying(pruning.bytes_to_read(), global);

@@ -15,20 +15,14 @@ use dupsieve::{Error, Kind, Result};
 use serde_json::Value;
 
 use super::join_output::JoinOutput;
-use crate::flags::global::GlobalFlags;
 
 impl JoinOutput<'_> {
     /// Joins batch and store again, if both are there, and compares every file and figure. Gives how many pages were judged again: none
     /// where an input is gone, which a warning says.
-    pub(super) fn again(
-        &self,
-        batch: Option<&Segment>,
-        store: Option<&Version>,
-        global: &GlobalFlags,
-    ) -> Result<u64> {
+    pub(super) fn again(&self, batch: Option<&Segment>, store: Option<&Version>) -> Result<u64> {
         let Some(batch) = self.is_there(batch, store) else { return Ok(0) };
         self.expect_rows_of(store)?;
-        let join = self.join(batch, store, global)?;
+        let join = self.join(batch, store)?;
         self.beside(|processes, site| {
             let joined = join.run_at(processes, site, |joined, _| Ok(joined))?.leader();
             let Some(joined) = joined else { return Ok(()) };
@@ -53,12 +47,7 @@ impl JoinOutput<'_> {
         }
     }
 
-    pub(super) fn join(
-        &self,
-        batch: &Segment,
-        store: Option<&Version>,
-        global: &GlobalFlags,
-    ) -> Result<Join> {
+    pub(super) fn join(&self, batch: &Segment, store: Option<&Version>) -> Result<Join> {
         let mut join = Join::new(batch.clone(), store.cloned())?;
         join.distance = self.parameter("distance")?;
         join.check = self.find("check")?;
@@ -69,7 +58,7 @@ impl JoinOutput<'_> {
         join.passages = self.find("passages")?;
         join.max_matches = u64::MAX;
         join.format = format(&self.report.parameters);
-        join.budget = global.budget();
+        join.budget = self.global.budget();
         Ok(join)
     }
 
@@ -80,19 +69,17 @@ impl JoinOutput<'_> {
         let folder = tempfile::tempdir().at(env::temp_dir())?;
         let output = folder.path().join("again");
         let staging = Staging::beside(&output, Lock::beside(&output)?)?;
-        let mut processes = Processes::alone(self.workers);
-        let itself_bytes = self.budget.itself();
+        let mut processes = Processes::alone(self.global.workers(1));
         let site = Site {
             output: &output,
             build: join::build()?,
-            itself_bytes,
+            itself_bytes: self.global.budget().itself(),
             staging: Role::Leader(staging),
             watch: &join::unwatched,
         };
         make(&mut processes, site)
     }
 
-    /// Fails unless files and counts are those of the output.
     fn expect_outcome(&self, again: &Outcome) -> Result<()> {
         for (name, sum) in &again.files {
             let path = self.output.join(name);

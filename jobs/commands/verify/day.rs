@@ -10,9 +10,9 @@ use dupsieve::rooms::report::{ClusterReport, Made, Report};
 use dupsieve::rooms::store::{Entry, NewDay, Replacements, Segment, Store};
 use dupsieve::{Error, Kind, Result};
 
-use crate::commands::cluster::{self, PREVIOUS, matches_of, state, sums};
-use crate::commands::places;
-use crate::flags::global::GlobalFlags;
+use crate::commands::cluster::{PREVIOUS, matches_of, state, sums};
+use crate::commands::{cluster, places};
+use crate::flags::GlobalFlags;
 
 /// Checks every byte of the segment, and that its counts account for every record.
 pub(super) fn verify_segment(path: &Path) -> Result<Segment> {

@@ -22,10 +22,8 @@ use dupsieve::rooms::output::Staging;
 use dupsieve::rooms::report::{self, Nearest};
 use dupsieve::rooms::store::{Digest, Segment};
 
-use super::gone::{Gone, PORTION};
-use super::join_output::{JoinOutput, StoreRead};
-use crate::flags::global::GlobalFlags;
-use crate::outcome::summary::counted;
+use super::join_output::{Gone, JoinOutput, PORTION, StoreRead};
+use crate::outcome::counted;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Judged {
@@ -36,16 +34,11 @@ pub(super) struct Judged {
 
 impl JoinOutput<'_> {
     /// Joins the batch, if it is there, with what is left of the store, and compares the verdicts.
-    pub(super) fn left_again(
-        &self,
-        batch: Option<&Segment>,
-        read: &StoreRead,
-        global: &GlobalFlags,
-    ) -> Result<Judged> {
+    pub(super) fn left_again(&self, batch: Option<&Segment>, read: &StoreRead) -> Result<Judged> {
         let Some(batch) = self.is_there(batch, Some(&read.version)) else {
             return Ok(Judged::default());
         };
-        let mut join = self.join(batch, Some(&read.version), global)?;
+        let mut join = self.join(batch, Some(&read.version))?;
         let passages = join.passages.take();
         let not_again = self.beside(|processes, site| {
             let compare = |_, staging: Staging| {

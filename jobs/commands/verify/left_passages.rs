@@ -19,9 +19,8 @@ use dupsieve::rooms::output::Staging;
 use dupsieve::rooms::passages::{DayPassagesFound, PassageRow, PassageRows};
 use dupsieve::{Error, Kind, Result};
 
-use super::gone::{Gone, PORTION};
-use super::join_output::{JoinOutput, StoreRead};
-use crate::outcome::summary::counted;
+use super::join_output::{Gone, JoinOutput, PORTION, StoreRead};
+use crate::outcome::counted;
 
 const PASSAGE: &str = "passage";
 
@@ -34,7 +33,7 @@ impl JoinOutput<'_> {
         read: &StoreRead,
         staging: &Staging,
     ) -> Result<()> {
-        join.find_passages(words, &self.output.join("keep.txt"), staging, self.workers)?;
+        join.find_passages(words, &self.output.join("keep.txt"), staging, self.global.workers(1))?;
         let mut left = PassageRows::of(staging.folder())?.peekable();
         let (mut found, mut not_again) = (DayPassagesFound::default(), 0);
         let mut gone = Vec::new();
@@ -88,7 +87,6 @@ fn within(row: &PassageRow, left: &mut Peekable<PassageRows>) -> Result<Option<P
     Ok(first)
 }
 
-/// Whether two passages of a page begin at one place, as copies of one place.
 fn begins_as(one: &PassageRow, other: &PassageRow) -> bool {
     let begins = |it: &PassageRow| (it.begin, it.of_begin);
     begins(one) == begins(other) && one.of == other.of && one.against == other.against

@@ -10,79 +10,45 @@ use dupsieve::rooms::passages::Cut;
 use dupsieve::rooms::results::ResultFormat;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-/// Any text: what it may be stands in the description of the key.
-pub(crate) fn text(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"type": "string"})
+macro_rules! schemas {
+    ($($(#[$what:meta])* $value:ident: $schema:expr,)*) => {
+        $($(#[$what])* pub(crate) fn $value(_: &mut SchemaGenerator) -> Schema {
+            $schema
+        })*
+    };
 }
 
-/// A number, or text such as `64MiB`, `8e9` or `1%`.
-pub(crate) fn number(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"type": ["number", "string"]})
+schemas! {
+    /// Any text: what it may be stands in the description of the key.
+    text: json_schema!({"type": "string"}),
+    /// A number, or text such as `64MiB`, `8e9` or `1%`.
+    number: json_schema!({"type": ["number", "string"]}),
+    share: json_schema!({"type": ["number", "string"], "minimum": 0, "maximum": 1}),
+    seconds: json_schema!({"type": ["integer", "string"], "minimum": 1}),
+    days: json_schema!({"type": "array", "items": {"type": "string", "pattern": day_or_range()}}),
+    /// A recipe: a name, the path of a `.toml` file, or a table of all its parts.
+    recipe: json_schema!({"type": ["string", "object"]}),
+    width: json_schema!({"enum": [64, 128]}),
+    preset: one_of(Preset::ALL),
+    format: one_of(Format::ALL),
+    place_ids: json_schema!({"enum": [true, false, PlaceIds::All.name()]}),
+    result_format: one_of(ResultFormat::ALL),
+    detail: one_of([Detail::Best, Detail::All]),
+    key: json_schema!({"type": "string", "pattern": "^(url|surt|(field|surt):.+)$"}),
+    recrawled: one_of(Recrawled::ALL),
+    keep: json_schema!({"type": "string", "pattern": order_or_field()}),
+    method: one_of([Method::Star, Method::Components].map(Method::name)),
+    cut: one_of(Cut::ALL),
 }
 
-pub(crate) fn share(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"type": ["number", "string"], "minimum": 0, "maximum": 1})
-}
-
-pub(crate) fn seconds(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"type": ["integer", "string"], "minimum": 1})
-}
-
-pub(crate) fn days(_: &mut SchemaGenerator) -> Schema {
+fn day_or_range() -> String {
     let day = "[0-9]{4}-[0-9]{2}-[0-9]{2}";
-    let pattern = format!("^{day}(\\.\\.{day})?$");
-    json_schema!({"type": "array", "items": {"type": "string", "pattern": pattern}})
+    format!("^{day}(\\.\\.{day})?$")
 }
 
-/// A recipe: a name, the path of a `.toml` file, or a table of all its parts.
-pub(crate) fn recipe(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"type": ["string", "object"]})
-}
-
-pub(crate) fn width(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"enum": [64, 128]})
-}
-
-pub(crate) fn preset(_: &mut SchemaGenerator) -> Schema {
-    one_of(Preset::ALL)
-}
-
-pub(crate) fn format(_: &mut SchemaGenerator) -> Schema {
-    one_of(Format::ALL)
-}
-
-pub(crate) fn place_ids(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"enum": [true, false, PlaceIds::All.name()]})
-}
-
-pub(crate) fn result_format(_: &mut SchemaGenerator) -> Schema {
-    one_of(ResultFormat::ALL)
-}
-
-pub(crate) fn detail(_: &mut SchemaGenerator) -> Schema {
-    one_of([Detail::Best, Detail::All])
-}
-
-pub(crate) fn key(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({"type": "string", "pattern": "^(url|surt|(field|surt):.+)$"})
-}
-
-pub(crate) fn recrawled(_: &mut SchemaGenerator) -> Schema {
-    one_of(Recrawled::ALL)
-}
-
-/// A keep order, or a field of the pages.
-pub(crate) fn keep(_: &mut SchemaGenerator) -> Schema {
+fn order_or_field() -> String {
     let names = KeepOrder::ALL.map(|order| order.to_string()).join("|");
-    json_schema!({"type": "string", "pattern": format!("^({names}|[^:]+:.+)$")})
-}
-
-pub(crate) fn method(_: &mut SchemaGenerator) -> Schema {
-    one_of([Method::Star, Method::Components].map(Method::name))
-}
-
-pub(crate) fn cut(_: &mut SchemaGenerator) -> Schema {
-    one_of(Cut::ALL)
+    format!("^({names}|[^:]+:.+)$")
 }
 
 fn one_of(values: impl IntoIterator<Item: Display>) -> Schema {

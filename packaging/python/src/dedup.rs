@@ -1,21 +1,22 @@
 //! `dedup`: which rows of a table are near-duplicates of each other, or of pages in a store?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use arrow_array::RecordBatch;
 use dupsieve::rooms::budget::Budget;
 use dupsieve::rooms::document::PageKey;
 use dupsieve::rooms::error::At;
+use dupsieve::rooms::join;
+use dupsieve::rooms::matches::{Confirm, KeepOrder};
 use dupsieve::rooms::store::{Day, Version};
-use dupsieve::{Result, Store};
+use dupsieve::{Error, Join, Kind, Result, Segment, Store};
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 use pyo3_arrow::export::Arro3Table;
 
 use crate::batch::{Batch, Making};
 use crate::interrupt::{self, Stop};
-use crate::join::Rule;
 use crate::reading::Fields;
 use crate::recipe;
 use crate::source::{Source, Table};
@@ -83,9 +84,10 @@ pub(crate) fn dedup(
     let verdicts = interrupt::run(py, move |stop| {
         let fields = Fields::new(id, text, time, keep.as_deref())?;
         let key = recipe::key(key.as_deref(), drop_parameters)?;
-        let rule = Rule { distance, containment, keep, recrawled };
         let store = store.map(|path| Store::open(path)?.at(None)).transpose()?;
-        let asked = Asked { fields, preset, key, rule, day: None, means };
+        let day = None;
+        let asked =
+            Asked { fields, preset, key, distance, containment, keep, recrawled, day, means };
         let folder = tempfile::tempdir().at(std::env::temp_dir())?;
         asked.join(table.0, store, folder.path(), stop).map(|(_, verdicts)| verdicts)
     })?;
@@ -111,11 +113,17 @@ impl Means {
     }
 }
 
+/// What a table is joined by.
 pub(crate) struct Asked {
     pub(crate) fields: Fields,
     pub(crate) preset: Option<String>,
     pub(crate) key: Option<PageKey>,
-    pub(crate) rule: Rule,
+    pub(crate) distance: Option<u32>,
+    /// The share of a page that a kept page has to contain.
+    pub(crate) containment: Option<f64>,
+    pub(crate) keep: Option<String>,
+    /// Which pages of one key stay.
+    pub(crate) recrawled: Option<String>,
     /// The day as which the rows are added, if they are.
     pub(crate) day: Option<Day>,
     pub(crate) means: Means,
@@ -124,25 +132,58 @@ pub(crate) struct Asked {
 impl Asked {
     /// Joins a table with itself and a version of a store. The batch and the output stand in `folder`, as `batch.seg` and `found`.
     pub(crate) fn join(
-        self,
+        &self,
         table: Source,
         store: Option<Version>,
-        folder: &std::path::Path,
+        folder: &Path,
         stop: &Stop,
     ) -> Result<(Batch, RecordBatch)> {
-        let Asked { fields, preset, key, rule, day, means: Means { threads, budget } } = self;
-        let recipe = recipe::chosen(preset.as_deref(), key, store.as_ref())?;
+        let recipe = recipe::chosen(self.preset.as_deref(), self.key.clone(), store.as_ref())?;
         let key = recipe.key().and_then(PageKey::field).map(str::to_owned);
-        let fields = Fields { key, ..fields };
-        let making = Making { fields, recipe, threads, budget };
-        let batch = making.make(table, folder, stop)?;
-        let order = making.fields.order.as_ref();
-        let mut join = rule.join(batch.segment.clone(), store, order, budget)?;
-        join.day = day;
+        let fields = Fields { key, ..self.fields.clone() };
+        let Means { threads, budget } = self.means;
+        let batch = Making { fields, recipe, threads, budget }.make(table, folder, stop)?;
+        let join = self.of_batch(batch.segment.clone(), store)?;
         let found = folder.join("found");
         join.run(&mut stop.processes(threads)?, &found)?;
         stop.check()?;
         let verdicts = verdicts::table(&found, &batch)?;
         Ok((batch, verdicts))
+    }
+
+    fn of_batch(&self, batch: Segment, store: Option<Version>) -> Result<Join> {
+        let by_column = self.fields.order.as_ref().is_some_and(|field| !field.is_time());
+        let keep = match &self.keep {
+            Some(name) if !by_column => Some(name.parse::<KeepOrder>()?),
+            _ => None,
+        };
+        let recrawled = self.recrawled.as_deref().map(str::parse).transpose()?;
+        let order = KeepOrder::for_segment(keep, &batch)?;
+        let mut join = Join::new(batch, store)?;
+        join.distance = self.distance.unwrap_or(join.distance);
+        join.check = self.check(join.check)?;
+        join.keep = order;
+        join.recrawled = join::recrawled(recrawled, keep, join.check, join.batch.stamp());
+        join.day = self.day;
+        join.budget = self.means.budget;
+        join::check_signatures(join.check, join.batch.stamp())?;
+        Ok(join)
+    }
+
+    fn check(&self, usual: Option<Confirm>) -> Result<Option<Confirm>> {
+        let Some(least) = self.containment else { return Ok(usual) };
+        if !(0.0..=1.0).contains(&least) {
+            return Err(Error::new(Kind::Usage, "not a share")
+                .expected("containment from 0 to 1")
+                .found(least));
+        }
+        match usual {
+            Some(check) if check.has_direction() => Ok(Some(Confirm::new(check.check, least))),
+            _ => Err(Error::new(
+                Kind::Usage,
+                "this preset does not say how much of a page another one contains",
+            )
+            .expected("the preset balanced, if containment is given")),
+        }
     }
 }

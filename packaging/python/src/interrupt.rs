@@ -1,9 +1,11 @@
-//! Work that Ctrl-C ends.
+//! Work that Ctrl-C ends, and its errors as exceptions.
 //!
 //! The work runs on a thread of its own, without the interpreter's lock. The thread that called waits, and looks for signals
 //! meanwhile. After one it asks the work to stop, and returns within [`PATIENCE`]. A step that cannot be stopped, such as the
 //! writing of what was found, then ends in the background, and what it wrote goes with its folder.
 
+use std::error::Error as _;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
@@ -14,8 +16,7 @@ use dupsieve::rooms::flow::{Fatal, Processes};
 use dupsieve::rooms::parallel::lock;
 use dupsieve::{Error, Kind, Result};
 use pyo3::prelude::*;
-
-use crate::failure::exception;
+use pyo3::types::IntoPyDict;
 
 const GLANCE: Duration = Duration::from_millis(50);
 
@@ -81,4 +82,16 @@ pub(crate) fn run<T: Send + 'static>(
             })?,
         }
     }
+}
+
+/// The exception for an error, one of those in `dupsieve/errors.py`: its class fits the kind, and its text is the sentence that the program prints.
+pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+    let is_memory = cause.is_some_and(|cause| cause.kind() == io::ErrorKind::OutOfMemory);
+    let made = py.import("dupsieve.errors").and_then(|errors| {
+        let is_memory = [("is_memory", is_memory)].into_py_dict(py)?;
+        let facts = (error.kind().code(), error.to_string(), error.name(), error.advice());
+        errors.call_method("of", facts, Some(&is_memory))
+    });
+    made.map_or_else(|failure| failure, PyErr::from_value)
 }

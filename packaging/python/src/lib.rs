@@ -1,17 +1,15 @@
 //! dupsieve for Python, over Arrow: the library called from the interpreter, without its lock while it works.
 //!
-//! - `failure`: errors as exceptions. `interrupt`: work that Ctrl-C ends.
+//! - `interrupt`: work that Ctrl-C ends, and errors as exceptions.
 //! - `source`, `columns`: tables that come in, and their columns. `pieces`: their rows shared among threads.
 //! - `reading`: rows to documents with fingerprints. `recipe`: which fingerprints.
-//! - `batch`: the documents as a segment. `join`: the batch joined. `verdicts`: the verdicts as a table.
+//! - `batch`: the documents as a segment. `verdicts`: the verdicts of its join as a table.
 //! - `dedup`, `texts`, `search`, `store`: what Python calls.
 
 mod batch;
 mod columns;
 mod dedup;
-mod failure;
 mod interrupt;
-mod join;
 mod pieces;
 mod reading;
 mod recipe;

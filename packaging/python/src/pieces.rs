@@ -1,8 +1,7 @@
 //! The rows of a table shared among threads, in pieces.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 
 use arrow_array::RecordBatch;
@@ -24,8 +23,8 @@ pub(crate) struct Piece {
 
 struct Made<T> {
     made: Mutex<Vec<(u64, T)>>,
-    failure: Mutex<Option<Error>>,
-    has_failed: AtomicBool,
+    /// The first.
+    failure: OnceLock<Error>,
 }
 
 /// What is made of each piece of `source`, in order. Each of `threads` has a handler of its own. `see` gets each batch before its rows
@@ -39,11 +38,7 @@ pub(crate) fn each_piece<T: Send, H: FnMut(&Piece) -> Result<T>>(
 ) -> Result<Vec<T>> {
     let (pieces, waiting) = mpsc::sync_channel(2 * threads);
     let waiting = Mutex::new(waiting);
-    let all = Made {
-        made: Mutex::default(),
-        failure: Mutex::default(),
-        has_failed: AtomicBool::new(false),
-    };
+    let all = Made { made: Mutex::default(), failure: OnceLock::new() };
     thread::scope(|scope| {
         for _ in 0..threads {
             let begun =
@@ -64,11 +59,10 @@ pub(crate) fn each_piece<T: Send, H: FnMut(&Piece) -> Result<T>>(
         drop(pieces);
         Ok(())
     })?;
-    if let Some(failure) = lock(&all.failure).take() {
-        return Err(failure);
-    }
+    let Made { made, failure } = all;
+    failure.into_inner().map_or(Ok(()), Err)?;
     stop.check()?;
-    let mut made = std::mem::take(&mut *lock(&all.made));
+    let mut made = std::mem::take(&mut *lock(&made));
     made.sort_unstable_by_key(|(first, _)| *first);
     Ok(made.into_iter().map(|(_, made)| made).collect())
 }
@@ -105,16 +99,14 @@ impl<T: Send> Made<T> {
     }
 
     fn fail(&self, error: Error) {
-        lock(&self.failure).get_or_insert(error);
-        self.has_failed.store(true, Ordering::Relaxed);
+        self.failure.get_or_init(|| error);
     }
 
     fn has_failed(&self) -> bool {
-        self.has_failed.load(Ordering::Relaxed)
+        self.failure.get().is_some()
     }
 }
 
-/// Does `work`, whose panic is an error.
 fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_panic::call(work).unwrap_or_else(|panic| Err(Error::new(Kind::Internal, panic)))
 }

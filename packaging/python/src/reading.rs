@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use arrow_array::RecordBatch;
 use dupsieve::rooms::document::{
     Content, Declared, Document, OrderBy, OrderField, OrderKey, Position, Reason, check_id,
 };
@@ -67,24 +66,6 @@ impl Fields {
     }
 }
 
-pub(crate) struct RowIds(Option<Texts>);
-
-impl RowIds {
-    /// Those in the column `name`; without one the numbers of the rows are their ids.
-    pub(crate) fn of(rows: &RecordBatch, name: Option<&str>) -> Result<RowIds> {
-        let ids = name.map(|name| Texts::of(column(rows, name)?));
-        ids.transpose().map(RowIds)
-    }
-
-    /// The id at a place of these rows, whose number in the table is `row`.
-    pub(crate) fn get(&self, at: usize, row: u64) -> Result<Cow<'_, str>> {
-        Ok(match &self.0 {
-            None => Cow::Owned(format!("{row:0DIGITS$}")),
-            Some(ids) => ids.get(at)?.map_or(Cow::Owned(row.to_string()), Cow::Borrowed),
-        })
-    }
-}
-
 /// Makes fingerprints of documents. Each thread has its own.
 pub(crate) struct Reader<'a> {
     fields: &'a Fields,
@@ -99,23 +80,25 @@ impl Reader<'_> {
         Ok(Reader { fields, fingerprinting })
     }
 
-    /// Calls `take` with the number of each row and its document.
     pub(crate) fn each(
         &mut self,
         piece: &Piece,
         mut take: impl FnMut(u64, Read) -> Result<()>,
     ) -> Result<()> {
         let Fields { id, text, order, key: page_key } = self.fields;
-        let texts = Texts::of(column(&piece.rows, text)?)?;
-        let ids = RowIds::of(&piece.rows, id.as_deref())?;
-        let page_keys = page_key.as_ref().map(|name| Texts::of(column(&piece.rows, name)?));
-        let page_keys = page_keys.transpose()?;
+        let texts_of = |name: &String| Texts::of(column(&piece.rows, name)?);
+        let texts = texts_of(text)?;
+        let ids = id.as_ref().map(texts_of).transpose()?;
+        let page_keys = page_key.as_ref().map(texts_of).transpose()?;
         let keys = match order {
             Some(field) => Some((Keys::of(column(&piece.rows, &field.name)?)?, field)),
             None => None,
         };
         for (at, row) in (0..texts.len()).zip(piece.first..) {
-            let id = ids.get(at, row)?;
+            let id = match &ids {
+                None => Cow::Owned(format!("{row:0DIGITS$}")),
+                Some(ids) => ids.get(at)?.map_or(Cow::Owned(row.to_string()), Cow::Borrowed),
+            };
             let key = match &keys {
                 Some((keys, field)) => keys.get(at, field)?,
                 None => Ok(OrderKey::NoField),

@@ -74,7 +74,7 @@ pub(crate) fn contains(
     let threads = Means::of(workers, None).threads;
     exported(interrupt::run(py, move |stop| {
         let mut named = Vec::new();
-        each(items.0, stop, |row, text| {
+        each_row(items.0, false, stop, |row, text| {
             // So many digits that the items sort as the rows do.
             named.push((format!("{row:010}"), text.unwrap_or_default().to_owned()));
             Ok(())
@@ -109,7 +109,7 @@ fn repeated(texts: Source, words: usize, budget: Budget, stop: &Stop) -> Result<
     let folder = tempfile::tempdir().at(std::env::temp_dir())?;
     let finder = PassageFinder::new(words, 0, folder.path(), budget.passages(), 1);
     let mut page = PageWords::default();
-    each(texts, stop, |row, text| {
+    each_row(texts, false, stop, |row, text| {
         page.take(text.unwrap_or_default())?;
         finder.take(row, &page)
     })?;
@@ -128,13 +128,14 @@ fn repeated(texts: Source, words: usize, budget: Budget, stop: &Stop) -> Result<
     ]))
 }
 
-/// Calls `take` with the number of each row and its text.
-fn each(
+/// Calls `take` with the number of each row and its text, for which a whole number may stand if there may be `numbers`.
+pub(crate) fn each_row(
     source: Source,
+    numbers: bool,
     stop: &Stop,
     mut take: impl FnMut(u32, Option<&str>) -> Result<()>,
 ) -> Result<()> {
-    expect_texts(&source.schema, ALONE, false)?;
+    expect_texts(&source.schema, ALONE, numbers)?;
     let mut row = 0_u32;
     for batch in source {
         let texts = Texts::of(column(&batch?, ALONE)?)?;

@@ -7,11 +7,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use arrow_array::builder::{BooleanBuilder, Date32Builder, LargeStringBuilder};
 use arrow_array::types::Date32Type;
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, BooleanArray, Date32Array, LargeStringArray, RecordBatch};
 use arrow_cast::parse::Parser;
-use dupsieve::rooms::document::IdList;
+use dupsieve::rooms::document::{IdList, check_id};
 use dupsieve::rooms::error::At;
 use dupsieve::rooms::matches::replacements_in;
 use dupsieve::rooms::seen::{self, By, Holdings, Sought};
@@ -22,14 +21,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3_arrow::export::Arro3Table;
 
-use crate::columns::{Texts, column, expect_texts};
 use crate::dedup::{Asked, Means, exported};
-use crate::failure::exception;
-use crate::interrupt;
-use crate::join::Rule;
+use crate::interrupt::{self, Stop, exception};
 use crate::reading::Fields;
 use crate::recipe;
-use crate::source::{ALONE, Source, Strings, Table};
+use crate::search::each_row;
+use crate::source::{Source, Strings, Table};
 
 const LIST_BYTES: u64 = 4 << 30;
 
@@ -141,8 +138,7 @@ impl Store {
     ) -> PyResult<Arro3Table> {
         let (store, threads) = (self.store.clone(), Means::of(workers, None).threads);
         exported(interrupt::run(py, move |stop| {
-            let ids = read_ids(ids.0)?;
-            stop.check()?;
+            let ids = read_ids(ids.0, stop)?;
             let holdings = Holdings::open(&store, store.at(version)?)?;
             let sought: Vec<Sought<'_>> = ids.iter().map(|id| Sought::Id(id)).collect();
             let days = holdings.newest_days(By::Ids, &sought, threads)?;
@@ -193,7 +189,7 @@ impl Store {
         workers: Option<usize>,
         memory: Option<u64>,
     ) -> PyResult<Arro3Table> {
-        let day = day_of(day)?;
+        let added = day_of(day)?;
         let [text, only] = [text, only].map(str::to_owned);
         let means = Means::of(workers, memory);
         let store = self.store.clone();
@@ -201,10 +197,11 @@ impl Store {
             let only_kept = is_kept(&only)?;
             let fields = Fields::new(Some(id), text, time, keep.as_deref())?;
             let key = recipe::key(key.as_deref(), drop_parameters)?;
-            let rule = Rule { distance, containment, keep, recrawled };
-            let asked = Asked { fields, preset, key, rule, day: Some(day), means };
+            let day = Some(added);
+            let asked =
+                Asked { fields, preset, key, distance, containment, keep, recrawled, day, means };
             let folder = tempfile::tempdir().at(std::env::temp_dir())?;
-            let before = store.before(day)?;
+            let before = store.before(added)?;
             let after = before.digest();
             let (batch, verdicts) = asked.join(table.0, Some(before), folder.path(), stop)?;
             let found = folder.path().join("found");
@@ -213,7 +210,7 @@ impl Store {
             let replaces = (only_kept && holds).then(|| replacements_in(&found)).transpose()?;
             let new = NewDay {
                 segment: batch.segment.path(),
-                day,
+                day: added,
                 only: only_kept.then_some(&kept),
                 replaces: replaces.as_ref(),
             };
@@ -244,7 +241,7 @@ impl Store {
         let until = until.map(day_of).transpose()?;
         let (store, threads) = (self.store.clone(), Means::of(workers, None).threads);
         let Removed { listed, held, rows, .. } = interrupt::run(py, move |stop| {
-            let ids = read_ids(ids.0)?;
+            let ids = read_ids(ids.0, stop)?;
             let mut list = tempfile::NamedTempFile::new().at(std::env::temp_dir())?;
             let written = ids.iter().try_for_each(|id| writeln!(list, "{id}"));
             written.and_then(|()| list.flush()).at(list.path())?;
@@ -288,36 +285,31 @@ fn days_since_1970(day: Day) -> i32 {
     Date32Type::parse(&day.to_string()).expect("a day is a date of the calendar")
 }
 
-fn read_ids(source: Source) -> Result<Vec<String>> {
-    expect_texts(&source.schema, ALONE, true)?;
+fn read_ids(source: Source, stop: &Stop) -> Result<Vec<String>> {
     let mut ids = Vec::new();
-    for rows in source {
-        let rows = rows?;
-        let texts = Texts::of(column(&rows, ALONE)?)?;
-        for at in 0..texts.len() {
-            let id = texts.get(at)?.unwrap_or_default();
-            dupsieve::rooms::document::check_id(id).map_err(|reason| {
-                Error::new(Kind::Usage, format!("{reason}"))
-                    .found(format_args!("id {} of the array", ids.len()))
-            })?;
-            ids.push(id.to_owned());
-        }
-    }
+    each_row(source, true, stop, |row, id| {
+        let id = id.unwrap_or_default();
+        check_id(id).map_err(|reason| {
+            Error::new(Kind::Usage, format!("{reason}"))
+                .found(format_args!("id {row} of the array"))
+        })?;
+        ids.push(id.to_owned());
+        Ok(())
+    })?;
     Ok(ids)
 }
 
 fn seen_table(ids: &[String], days: &[Option<Day>]) -> RecordBatch {
-    let (mut named, mut held, mut day) =
-        (LargeStringBuilder::new(), BooleanBuilder::new(), Date32Builder::new());
-    for (id, newest) in ids.iter().zip(days) {
-        named.append_value(id);
-        held.append_value(newest.is_some());
-        day.append_option(newest.map(days_since_1970));
-    }
-    let columns: [(&str, ArrayRef, bool); 3] = [
-        ("id", Arc::new(named.finish()), false),
-        ("held", Arc::new(held.finish()), false),
-        ("day", Arc::new(day.finish()), true),
-    ];
+    let held = days.iter().map(|newest| Some(newest.is_some()));
+    let newest = days.iter().map(|newest| newest.map(days_since_1970));
+    table([
+        ("id", Arc::new(LargeStringArray::from_iter_values(ids)), false),
+        ("held", Arc::new(BooleanArray::from_iter(held)), false),
+        ("day", Arc::new(Date32Array::from_iter(newest)), true),
+    ])
+}
+
+/// Each column with whether it has nulls.
+fn table<const N: usize>(columns: [(&str, ArrayRef, bool); N]) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns).expect("the columns are of one length")
 }

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{FixedSizeBinaryBuilder, UInt64Builder};
-use arrow_array::{ArrayRef, BinaryArray};
+use arrow_array::{ArrayRef, BinaryArray, FixedSizeBinaryArray, UInt64Array};
 use dupsieve::rooms::fingerprint::check::Contained;
 use dupsieve::rooms::fingerprint::{Check, Class, TextMeasure, Width, hex};
 use dupsieve::rooms::join::Preset;
@@ -187,21 +186,15 @@ pub(crate) fn each_text<T: Send, M: FnMut(&str) -> Result<Option<T>>>(
 fn written(fingerprints: Vec<Option<u128>>, width: Width) -> Result<ArrayRef> {
     match width {
         Width::W64 => {
-            let mut array = UInt64Builder::with_capacity(fingerprints.len());
-            array.extend(fingerprints.into_iter().map(|it| it.map(|it| it as u64)));
-            Ok(Arc::new(array.finish()))
+            let numbers = fingerprints.into_iter().map(|it| it.map(|it| it as u64));
+            Ok(Arc::new(UInt64Array::from_iter(numbers)))
         }
         Width::W128 => {
-            let mut array = FixedSizeBinaryBuilder::new(size_of::<u128>() as i32);
-            for fingerprint in fingerprints {
-                match fingerprint {
-                    Some(fingerprint) => array
-                        .append_value(fingerprint.to_be_bytes())
-                        .map_err(|error| Error::new(Kind::Internal, error.to_string()))?,
-                    None => array.append_null(),
-                }
-            }
-            Ok(Arc::new(array.finish()))
+            let bytes = fingerprints.into_iter().map(|it| it.map(u128::to_be_bytes));
+            let size = size_of::<u128>() as i32;
+            let array = FixedSizeBinaryArray::try_from_sparse_iter_with_size(bytes, size);
+            let array = array.map_err(|error| Error::new(Kind::Internal, error.to_string()))?;
+            Ok(Arc::new(array))
         }
     }
 }

@@ -83,7 +83,7 @@ impl Store {
                     .called("no-store")
                     .at(&store.path)
                     .help("make one, or correct the path")
-                    .job(format!("store init {}", store.path.display())))
+                    .job(format!("store init {}", store.path.named())))
             }
             found => found.at(&store.path).map(|_| store),
         }

@@ -54,7 +54,7 @@ impl<F: Fingerprint> Probing<F> {
 }
 
 /// Which rows of the store a hit stands for: those that are shown, of all with its fingerprint.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Places {
     /// For each segment that hides rows, which ones.
     shown: Vec<Option<Shown>>,

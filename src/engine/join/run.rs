@@ -121,7 +121,7 @@ impl Join {
         let step = format!("finalize {}", output.named());
         let held = processes.conclude(&step, staging, |staging| {
             staging.check()?;
-            Ok((self.finalize::<F>(found, matching, output, &staging, workers)?, staging))
+            Ok((self.prove_and_write::<F>(found, matching, output, &staging, workers)?, staging))
         })?;
         let (held, passages) = match self.passages {
             None => (held, None),
@@ -185,7 +185,7 @@ impl Join {
         })
     }
 
-    fn finalize<F: Fingerprint>(
+    fn prove_and_write<F: Fingerprint>(
         &self,
         found: FoundPairs,
         Matching { groups, order, by_key, pairs }: Matching,

@@ -181,7 +181,7 @@ pub fn whole_outputs(path: &Path) -> Result<Vec<PathBuf>> {
         (outputs, begun) if begun.is_empty() => Ok(outputs),
         (_, begun) => Err(Error::new(Kind::Missing, "this day is not whole")
             .at(&begun[0])
-            .help("finish it with `dupsieve run`, or move it away")),
+            .help("run its day to the end, or move it away")),
     }
 }
 
@@ -209,7 +209,7 @@ pub fn no_output(path: &Path) -> Error {
     Error::new(Kind::Missing, "there is no whole output here")
         .at(path)
         .expected("an output of dedup, a day of run, or a folder of days")
-        .help("give the folder that --output named, such as found or out/2026-11-20")
+        .help("give the folder of an output, such as found or out/2026-11-20")
 }
 
 fn reports(path: &Path) -> Result<Vec<(PathBuf, DayFigures)>> {

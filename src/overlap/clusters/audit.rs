@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::changes::CHANGES;
 use super::clustering::{Clustering, Previous};
-use super::found::{Clusters, differs};
+use super::found::Clusters;
 use super::lists::{CLUSTERS, SIZES};
 use super::source::Method;
-use super::state::{Link, Member, StateRow, damaged};
+use super::state::{Link, Member, StateRow, damaged, differs};
 use crate::error::{At, Result};
 use crate::output::{Lock, Staging};
 use crate::results::{ResultFormat, ResultReader};

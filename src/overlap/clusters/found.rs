@@ -3,13 +3,12 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::groups::Groups;
 use super::state::ClusterState;
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::output::Sum;
 
 const LARGEST: usize = 10;
@@ -190,13 +189,6 @@ fn steps_at_most(members: u64, stars: u64, centres: u64) -> u64 {
     let within = centres + stars;
     let between = stars.saturating_sub(1);
     (within + between).min(members.saturating_sub(1))
-}
-
-pub(super) fn differs(name: &str, folder: &Path) -> Error {
-    Error::new(Kind::BadData, format!("the state gives another `{name}` than the report"))
-        .at(folder.join("report.json"))
-        .help("make the clusters again, from nothing")
-        .setting("previous")
 }
 
 #[cfg(test)]

@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::found::differs;
 use super::page::Page;
 use crate::error::{At, Error, Kind, Result};
 use crate::frames::{FrameFile, Magic};
@@ -198,4 +197,11 @@ fn open<R: StateRow>(path: &Path) -> Result<RecordReader<R>> {
 
 pub(super) fn damaged(what: &str) -> Error {
     Error::new(Kind::BadData, what).help("make the clusters again, from nothing")
+}
+
+pub(super) fn differs(name: &str, folder: &Path) -> Error {
+    Error::new(Kind::BadData, format!("the state gives another `{name}` than the report"))
+        .at(folder.join("report.json"))
+        .help("make the clusters again, from nothing")
+        .setting("previous")
 }

@@ -1,8 +1,7 @@
 //! Expands the arguments of `--input` into files: a file, a folder, a pattern, `-`, or an address in an object store.
 //!
 //! Links are followed, and a folder is walked once however many links lead to it. So a loop of links
-//! ends, and no page is read twice. The result does not depend on the order in which the file system
-//! lists names.
+//! ends, and no page is read twice. The order is not that in which the file system lists names.
 
 use std::fs;
 use std::io::ErrorKind;

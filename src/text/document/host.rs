@@ -7,9 +7,8 @@ const LONGEST_HOST: usize = 253;
 
 /// The host of a page whose id is a URL, in lower case; none for any other id.
 ///
-/// It is what stands between `scheme://` and the path, without a name and password before it, a port after
-/// it, or the dot of a full name at its end. It is not looked up and not converted: a host in Unicode and
-/// the same host in Punycode are two hosts, and so are `example.com` and `www.example.com`.
+/// It stands between `scheme://` and the path, without a name and password, a port, or a dot at its end. It is not
+/// converted: a host in Unicode and in Punycode are two hosts, and so are `example.com` and `www.example.com`.
 pub fn host(id: &str) -> Option<Cow<'_, str>> {
     let (_, rest) = scheme_of(id)?;
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

@@ -44,8 +44,7 @@ pub(super) fn is_read_in_order(format: Format) -> bool {
     format != Format::Parquet
 }
 
-/// The files that a reader has claimed, in ascending runs. Of files that are on disks it claims a run when it comes to it; of objects
-/// one run more, so that those are on their way.
+/// The files that a reader has claimed, in ascending runs: one when it comes to it, and of objects one more, which are on their way.
 pub(super) struct Claimed<'a> {
     inputs: &'a Inputs,
     runs: VecDeque<Range<u32>>,

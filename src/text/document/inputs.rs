@@ -96,8 +96,7 @@ impl Inputs {
         formats
     }
 
-    /// Fails with [`Kind::Usage`] if an output is one of the input files, or lies in an input folder,
-    /// where the next run would read it.
+    /// Fails with [`Kind::Usage`] if an output is an input file, or lies in an input folder, where the next run would read it.
     pub fn check_apart(&self, outputs: &[PathBuf]) -> Result<()> {
         for output in outputs {
             if let Some(id) = FileId::at(output)

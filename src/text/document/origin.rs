@@ -112,8 +112,7 @@ impl Origin {
         })
     }
 
-    /// Whether it may have other contents than what was found, without another size or time. Fails with [`Kind::Temporary`] if it
-    /// certainly has; of streams nobody can know.
+    /// Whether it may have other contents than were found. Fails with [`Kind::Temporary`] if it certainly has; of streams nobody knows.
     pub(super) fn is_suspicious(&self, path: &Path) -> Result<bool> {
         match self {
             Origin::Pipe(_) | Origin::Standard => Ok(false),

@@ -71,8 +71,7 @@ impl<F: FnMut(Records) -> bool> Deliver for F {
 }
 
 /// Reads the `share` and delivers it portion by portion, in order, until `deliver` returns false.
-/// `progress` grows by the bytes read on disk, up to [`Inputs::bytes`]; several processes may read the
-/// same bytes.
+/// `progress` grows by the bytes read on disk, up to [`Inputs::bytes`], which several processes may read.
 pub fn read(
     inputs: &Inputs,
     share: &Share,

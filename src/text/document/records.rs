@@ -1,5 +1,4 @@
-//! What a format gives: a [`Cutter`] takes whole records from a file, in order, and puts them into
-//! [`Portion`]s, which any thread can parse.
+//! What a format gives: a [`Cutter`] takes whole records from a file, and any thread parses their [`Portion`]s.
 
 use std::borrow::Cow;
 use std::fmt::Debug;

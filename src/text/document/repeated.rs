@@ -76,8 +76,7 @@ impl<'a> Repeated<'a> {
         self.same
     }
 
-    /// Completes the list; `None` if no id was repeated. If some were not listed, a last line for the id
-    /// `*` counts them.
+    /// Completes the list; `None` if no id was repeated. A last line for the id `*` counts those not listed.
     pub fn finish(mut self) -> Result<Option<Listed>> {
         let more = self.count.saturating_sub(Repeated::LISTED);
         if more > 0 {

@@ -41,8 +41,7 @@ const MOST_ROWS: u64 = 200;
 const MOST_FIELDS: usize = 500;
 const DEEPEST: usize = 4;
 
-/// Names of fields that often hold ids, texts and times, in small letters and without what stands between their words. The
-/// first ones are the best.
+/// Names of fields that often hold ids, texts and times, the best first, without what stands between their words.
 const IDS: &str =
     "id docid documentid pageid recordid uuid guid url uri link warctargeturi key path";
 const TEXTS: &str = "text content body rawcontent maintext article html page document contents";

@@ -23,8 +23,7 @@ pub fn fixed(weight: f64) -> Result<i64> {
 /// 1 + log2 of `count`, rounded down; `count` is at least 1.
 pub fn log(count: u64) -> i64 {
     let whole = count.ilog2();
-    // The count as a number from 1 to 2, of 63 fractional bits. Squaring it doubles its logarithm,
-    // whose next bit is whether the square reaches 2.
+    // From 1 to 2, of 63 fractional bits. Squaring doubles the logarithm, whose next bit is whether that reaches 2.
     let mut rest = (u128::from(count) << 63) >> whole;
     let mut fraction = 0;
     for _ in 0..SCALE_BITS {

@@ -15,8 +15,7 @@ const LONGEST_ENTITY: usize = 32;
 /// `http://...` and `https://...` up to white space or a closing bracket, and the target of a link,
 /// `](...)`, of which the bracket stays.
 ///
-/// Takes time linear in the length of the text: each scan for a closing mark stops at the next opening
-/// one, or remembers what it found.
+/// Linear in the length of the text: a scan for a closing mark stops at an opening one, or remembers what it found.
 pub(crate) fn without(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut copied = 0;

@@ -239,8 +239,7 @@ fn stays(c: char) -> bool {
     character.is_normal && character.is_settled && !c.is_whitespace()
 }
 
-/// Whether form KC is [`narrow`] for this character, unless a combining mark follows it; a plain
-/// character never joins the one before it.
+/// Whether form KC is [`narrow`] for this character, unless a mark follows it, and it joins none before it.
 fn is_plain(c: char) -> bool {
     c.is_ascii() || Character::of(c).is_normal || narrow(c) != c
 }

@@ -131,9 +131,8 @@ impl WordWindow {
     }
 }
 
-/// Calls `run` with a hash of each run of so many plain words of `text`
-/// ([`words::each_plain`]), or of all words of a text that has fewer, but some: behind zeros for those that it
-/// lacks.
+/// Calls `run` with a hash of each run of so many plain words of `text` ([`words::each_plain`]), or of all words of a
+/// text that has fewer, but some: behind zeros for those that it lacks.
 pub fn plain_word_runs(text: &str, length: usize, mut run: impl FnMut(u64)) {
     let mut last = vec![0; 8 * length];
     let mut words = 0;

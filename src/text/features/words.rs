@@ -104,8 +104,7 @@ impl Words {
     }
 }
 
-/// Words on their way to a function. What cuts words stands in many places, and the function in one, so that the compiler
-/// puts all of it there.
+/// Words on their way to a function, which is called in one place, so that the compiler puts all of it there.
 struct Batch<'t, F> {
     words: [&'t str; BATCH],
     count: usize,
@@ -336,8 +335,7 @@ fn each_piece<'t>(mut run: &'t str, mut piece: impl FnMut(&'t str)) {
     }
 }
 
-/// The Unicode words of a text that is all ASCII: longest runs of letters, digits and `_` that have a letter or digit. Some marks
-/// join letters, and some join digits.
+/// The Unicode words of ASCII: longest runs of letters, digits and `_`, never of `_` alone. Some marks join letters, or digits.
 #[inline(always)]
 fn each_ascii_word<'t>(run: &'t str, mut word: impl FnMut(&'t str)) {
     let bytes = run.as_bytes();

@@ -33,9 +33,8 @@ pub struct Rest<'a> {
 }
 
 impl Recipe {
-    /// What drops the boilerplate of pages before their fingerprints and signatures are made; none if the
-    /// recipe takes texts whole. [`Sketcher`](super::Sketcher) and [`Signer`](super::Signer) take a text as
-    /// it is given to them.
+    /// What drops the boilerplate of pages, which [`Sketcher`](super::Sketcher) and [`Signer`](super::Signer) would keep; none
+    /// if the recipe takes texts whole.
     pub fn boilerplate(&self) -> Option<Boilerplate> {
         let text = self.features().text()?;
         let lines = text.boilerplate.clone()?;

@@ -17,9 +17,8 @@ pub enum Class {
 }
 
 impl Class {
-    /// The class of `text`, where those of fewer than so many [plain words](words::each_plain) are short. A text
-    /// written mostly without spaces is never short: its words are not told apart, and its
-    /// rarest letters say nothing of it.
+    /// The class of `text`, where those of fewer than so many [plain words](words::each_plain) are short. A text mostly
+    /// without spaces never is: its words are not told apart, and its rarest letters say nothing of it.
     pub fn of(text: &str, short_words: usize) -> Class {
         let is_full = words::has_plain(text, short_words) || words::is_mostly_unspaced(text);
         if is_full { Class::Full } else { Class::Short }

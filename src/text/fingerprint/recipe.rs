@@ -197,8 +197,7 @@ impl Recipe {
         self.passages
     }
 
-    /// The same recipe with the key of each page beside its fingerprint, by which a later version of the page is known, and with the digest of
-    /// its text.
+    /// The same recipe with the key of each page, by which a later version of it is known, and the digest of its text.
     pub fn with_key(self, key: PageKey) -> Result<Recipe> {
         Ok(Recipe { key: Some(key), ..self.with_digests()? })
     }

@@ -85,8 +85,7 @@ fn times(one: i64, another: i64) -> i64 {
     }
 }
 
-/// Whether features of these weights are effectively fewer than `below`: the square of the sum of
-/// their weights over the sum of the squares.
+/// Whether features are effectively fewer than `below`: the squared sum of their weights over that of the squares.
 pub(super) fn is_short<F>(weighed: &[(F, i64)], below: usize) -> bool {
     // In 2^-10, so that neither side overflows.
     let weight = |&(_, weight): &(F, i64)| u128::from((weight >> (SCALE_BITS / 2)).unsigned_abs());

@@ -56,8 +56,7 @@ fn words(block: &[u8; 12]) -> [u32; 3] {
 mod tests {
     use super::*;
 
-    /// What independent implementations answer, for every length of the tail, and for several blocks; and the values in the
-    /// self-test of the published source.
+    /// What other implementations answer, for every length of the tail and several blocks, and the published self-test.
     #[test]
     fn hashes_are_those_of_others() {
         for line in include_str!("jenkins.tsv").lines() {

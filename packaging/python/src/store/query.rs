@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{
-    ArrayBuilder, Date32Builder, Float64Builder, LargeStringBuilder, ListBuilder, StringBuilder,
-    StructBuilder, UInt8Builder, UInt64Builder,
+use arrow_array::builder::OffsetBufferBuilder;
+use arrow_array::{
+    Array, ArrayRef, Date32Array, Float64Array, LargeStringArray, ListArray, RecordBatch,
+    StringArray, StructArray, UInt8Array, UInt64Array,
 };
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, Fields as Columns};
+use arrow_schema::Field;
 use dupsieve::rooms::index::{Asker, LookupOptions};
 use dupsieve::rooms::join::Preset;
 use dupsieve::rooms::matches::{Answer, NearPage, Question};
 use dupsieve::rooms::work::Work;
 use dupsieve::{Lookup, Recipe, Result, Store};
 
-use super::days_since_1970;
+use super::{days_since_1970, table};
 use crate::interrupt::Stop;
 use crate::pieces::{Piece, each_piece};
 use crate::reading::{Fields, Read, Reader};
@@ -82,48 +82,31 @@ impl Asked {
     }
 }
 
-fn near_columns() -> Columns {
-    Columns::from(vec![
-        Field::new("id", DataType::LargeUtf8, false),
-        Field::new("day", DataType::Date32, false),
-        Field::new("distance", DataType::UInt8, false),
-        Field::new("similarity", DataType::Float64, true),
-    ])
-}
-
 fn written(answered: &[Answered]) -> RecordBatch {
-    let (mut id, mut verdict, mut more) =
-        (LargeStringBuilder::new(), StringBuilder::new(), UInt64Builder::new());
-    let builders: Vec<Box<dyn ArrayBuilder>> = vec![
-        Box::new(LargeStringBuilder::new()),
-        Box::new(Date32Builder::new()),
-        Box::new(UInt8Builder::new()),
-        Box::new(Float64Builder::new()),
-    ];
-    let mut near = ListBuilder::new(StructBuilder::new(near_columns(), builders))
-        .with_field(Field::new("item", DataType::Struct(near_columns()), false));
-    for row in answered {
-        id.append_value(&row.id);
-        verdict.append_value(row.verdict);
-        more.append_value(row.answer.more);
-        row.answer.near.iter().for_each(|page| append(page, near.values()));
-        near.append(true);
-    }
+    let near = || answered.iter().flat_map(|row| &row.answer.near);
+    let similarity = |page: &NearPage| page.similarity.map(|similarity| similarity.number());
     let columns: [(&str, ArrayRef, bool); 4] = [
-        ("id", Arc::new(id.finish()), false),
-        ("verdict", Arc::new(verdict.finish()), false),
-        ("near", Arc::new(near.finish()), false),
-        ("more", Arc::new(more.finish()), false),
+        ("id", Arc::new(LargeStringArray::from_iter_values(near().map(|it| &it.id))), false),
+        (
+            "day",
+            Arc::new(Date32Array::from_iter(near().map(|it| it.day.map(days_since_1970)))),
+            false,
+        ),
+        ("distance", Arc::new(UInt8Array::from_iter_values(near().map(|it| it.distance))), false),
+        ("similarity", Arc::new(Float64Array::from_iter(near().map(similarity))), true),
     ];
-    RecordBatch::try_from_iter_with_nullable(columns).expect("the columns are of one length")
-}
-
-fn append(page: &NearPage, to: &mut StructBuilder) {
-    const TYPED: &str = "the builders are those of `near_columns`";
-    to.field_builder::<LargeStringBuilder>(0).expect(TYPED).append_value(&page.id);
-    to.field_builder::<Date32Builder>(1).expect(TYPED).append_option(page.day.map(days_since_1970));
-    to.field_builder::<UInt8Builder>(2).expect(TYPED).append_value(page.distance);
-    let similarity = page.similarity.map(|similarity| similarity.number());
-    to.field_builder::<Float64Builder>(3).expect(TYPED).append_option(similarity);
-    to.append(true);
+    let pages = StructArray::from(table(columns));
+    let mut lengths = OffsetBufferBuilder::<i32>::new(answered.len());
+    answered.iter().for_each(|row| lengths.push_length(row.answer.near.len()));
+    let item = Arc::new(Field::new("item", pages.data_type().clone(), false));
+    let near = ListArray::new(item, lengths.finish(), Arc::new(pages), None);
+    let ids = answered.iter().map(|row| &row.id);
+    let verdicts = answered.iter().map(|row| row.verdict);
+    let more = answered.iter().map(|row| row.answer.more);
+    table([
+        ("id", Arc::new(LargeStringArray::from_iter_values(ids)), false),
+        ("verdict", Arc::new(StringArray::from_iter_values(verdicts)), false),
+        ("near", Arc::new(near), false),
+        ("more", Arc::new(UInt64Array::from_iter_values(more)), false),
+    ])
 }

@@ -36,8 +36,7 @@ pub(super) enum PatternPart {
 }
 
 impl FoundFiles<'_> {
-    /// Whether a file is left out, whose path is `path`, or this below the folder that was named: a pattern without a slash fits
-    /// every file of such a name, wherever it is.
+    /// Whether a file is left out at this path, or at this one below the folder: a pattern without a slash fits any such name.
     pub(super) fn is_excluded(&self, path: &Path) -> bool {
         self.exclude.iter().any(|pattern| {
             let has_slash = pattern.as_str().contains('/');

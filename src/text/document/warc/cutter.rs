@@ -154,8 +154,7 @@ impl<'a> WarcCutter<'a> {
         Ok(Some((Cut::Long(begin..end), end, rest)))
     }
 
-    /// A record whose head does not end: the file ends in it, or it is too long. No other record is looked
-    /// for in it, so that no byte is looked at many times.
+    /// A record whose head does not end. No other one is looked for in it, so that no byte is looked at many times.
     fn endless_head(&mut self, archive: Archive, begin: usize) -> Result<NextCut> {
         let rest = self.buffer.len() - begin;
         if rest < MAX_HEAD_BYTES {

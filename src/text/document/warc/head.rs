@@ -122,8 +122,7 @@ fn is_address(field: &[u8]) -> bool {
     str::from_utf8(field).is_ok_and(|field| field.parse::<IpAddr>().is_ok())
 }
 
-/// The media type of the fields between time and length. In version 2 a status, a checksum, a location, an offset and a
-/// file name follow it.
+/// The media type between time and length, which in version 2 status, checksum, location, offset and file name follow.
 fn media_type(fields: &[u8]) -> &[u8] {
     let mut from_end = fields.rsplitn(6, |&byte| byte == b' ');
     let offset = from_end.nth(1).and_then(number);

@@ -3,7 +3,6 @@
 use std::fmt::Debug;
 use std::io::Write;
 
-use super::headers::Response;
 use crate::document::reason::too_long;
 use crate::document::sample::{Outcome, gzip, read_bytes, zstd};
 use crate::document::{Content, Fields, OrderField, ReadOptions};
@@ -250,15 +249,4 @@ fn hostile_archives_take_linear_time() {
     }
     let ended = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime).tv_sec;
     assert!(ended - begun < 60, "{} s on a processor", ended - begun);
-}
-
-#[test]
-fn a_status_is_found_in_odd_responses() {
-    let status = |bytes: &[u8]| Response::parse(bytes).map(|it| (it.status, it.body.len()));
-    assert_eq!(status(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody"), Some((200, 4)));
-    assert_eq!(status(b"http/2  404\n\nbody"), Some((404, 4)));
-    assert_eq!(status(b"HTTP/1.1 200"), Some((200, 0)));
-    for none in [&b""[..], b"HTTP/1.1", b"HTTP/1.1 x", b"ICY 200 OK\n\n", b"HTTP/1.1 99999"] {
-        assert_eq!(status(none), None, "{none:?}");
-    }
 }

@@ -202,8 +202,7 @@ impl<'a> Sample<'a> {
 pub struct Marked {
     level: u8,
     hashes: Vec<u32>,
-    /// A bit for the lowest bits of a hash: 16 KiB, which stay in the nearest cache. Most sketches that are compared are of other pages, and
-    /// these are told by it.
+    /// A bit for the lowest bits of a hash: 16 KiB, which stay in the nearest cache and tell most sketches of other pages.
     low_marks: Box<[u64]>,
     /// A bit for each hash there may be: 2 MiB, of which a sketch touches a few lines. Set once a sketch passes the others.
     marks: Box<[u64]>,

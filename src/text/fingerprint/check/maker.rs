@@ -76,7 +76,6 @@ pub const NORMALISE: Normalise = Normalise {
     markup: Markup::Keep,
 };
 
-/// How texts are normalised before runs of words are taken. Numbers change where the page does not, and the
-/// addresses in markup are no text.
+/// For runs of words. Numbers change where the page does not, and the addresses in markup are no text.
 pub const NORMALISE_WORDS: Normalise =
     Normalise { digits: Digits::Drop, markup: Markup::Drop, ..NORMALISE };

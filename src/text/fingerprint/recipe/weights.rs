@@ -66,8 +66,7 @@ impl Keywords {
     }
 }
 
-/// The route of short texts, whose sums are too few to be stable. Such texts are a class of their own and
-/// match no others.
+/// The route of short texts, whose sums are not stable. Such texts are a class of their own and match no others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ShortText {
@@ -80,8 +79,7 @@ pub enum ShortText {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeywordKey {
-    /// A text is short when its features are effectively fewer: the square of the sum of their
-    /// weights over the sum of the squares.
+    /// A text is short if its features are effectively fewer: the squared sum of their weights over that of the squares.
     pub below: usize,
     pub keywords: usize,
 }
