@@ -15,8 +15,8 @@ use std::io::{BufReader, Read};
 use std::time::Instant;
 
 use dupsieve::Result;
-use dupsieve::rooms::clusters::Forest;
-use dupsieve::rooms::error::At;
+use dupsieve::clusters::Forest;
+use dupsieve::error::At;
 
 const PORTION: usize = 1 << 19;
 const EDGE: u64 = 8;

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{env, fs, thread, time};
 
-use dupsieve::rooms::mount::Mounts;
-use dupsieve::rooms::object_storage::Address;
+use dupsieve::mount::Mounts;
+use dupsieve::object_storage::Address;
 use dupsieve::{Kind, Result};
 
 fn main() {

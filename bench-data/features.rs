@@ -14,7 +14,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use dupsieve::rooms::fingerprint::Recipe;
+use dupsieve::fingerprint::Recipe;
 use jieba_rs::Jieba;
 
 fn main() {

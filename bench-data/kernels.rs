@@ -21,9 +21,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use dupsieve::rooms::fingerprint::Fingerprint;
-use dupsieve::rooms::synthetic::RandomSorted;
-use dupsieve::rooms::tables::{
+use dupsieve::fingerprint::Fingerprint;
+use dupsieve::synthetic::RandomSorted;
+use dupsieve::tables::{
     ArrangedBatch, Design, Distribution, Estimate, Masked, MethodScratch, Plan, Probe, Problem,
     SelfJoin, plan,
 };

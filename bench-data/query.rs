@@ -19,10 +19,10 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
-use dupsieve::rooms::index::{self, Asker, Lookup, LookupOptions};
-use dupsieve::rooms::matches::Question;
-use dupsieve::rooms::store::{Access, Column, Store};
-use dupsieve::rooms::work::Work;
+use dupsieve::index::{self, Asker, Lookup, LookupOptions};
+use dupsieve::matches::Question;
+use dupsieve::store::{Access, Column, Store};
+use dupsieve::work::Work;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rustix::fs::{Advice, fadvise};

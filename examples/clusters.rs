@@ -7,13 +7,11 @@
 use std::error::Error;
 use std::path::Path;
 
-use dupsieve::rooms::clusters::{Clustering, Method, Source};
-use dupsieve::rooms::flow::Processes;
-use dupsieve::rooms::join::Join;
-use dupsieve::rooms::output::{Lock, Staging};
-use dupsieve::rooms::store::{
-    NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store,
-};
+use dupsieve::clusters::{Clustering, Method, Source};
+use dupsieve::flow::Processes;
+use dupsieve::join::Join;
+use dupsieve::output::{Lock, Staging};
+use dupsieve::store::{NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;

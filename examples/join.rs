@@ -8,10 +8,10 @@
 use std::error::Error;
 use std::path::Path;
 
-use dupsieve::rooms::fingerprint::Recipe;
-use dupsieve::rooms::flow::Processes;
-use dupsieve::rooms::join::{Join, Preset};
-use dupsieve::rooms::store::{
+use dupsieve::fingerprint::Recipe;
+use dupsieve::flow::Processes;
+use dupsieve::join::{Join, Preset};
+use dupsieve::store::{
     Details, NewDay, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter, Store,
 };
 

@@ -6,9 +6,9 @@
 
 use std::error::Error;
 
-use dupsieve::rooms::document::Content;
-use dupsieve::rooms::fingerprint::{Check, PageTime, Width};
-use dupsieve::rooms::lsh::{Banding, Bands, Shingle, Space};
+use dupsieve::document::Content;
+use dupsieve::fingerprint::{Check, PageTime, Width};
+use dupsieve::lsh::{Banding, Bands, Shingle, Space};
 
 /// The second page is the first one with two words more, and the third one is another page.
 const PAGES: [&str; 3] = [

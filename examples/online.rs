@@ -7,12 +7,12 @@
 
 use std::error::Error;
 
-use dupsieve::rooms::fingerprint::Recipe;
-use dupsieve::rooms::index::LookupOptions;
-use dupsieve::rooms::matches::Question;
-use dupsieve::rooms::online::{Online, OnlineOptions, Remember, Verdict};
-use dupsieve::rooms::store::{FingerprintedDocument, Store};
-use dupsieve::rooms::work::Work;
+use dupsieve::fingerprint::Recipe;
+use dupsieve::index::LookupOptions;
+use dupsieve::matches::Question;
+use dupsieve::online::{Online, OnlineOptions, Remember, Verdict};
+use dupsieve::store::{FingerprintedDocument, Store};
+use dupsieve::work::Work;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;

@@ -6,7 +6,7 @@ mod outcome;
 mod processes;
 
 use dupsieve::Result;
-use dupsieve::rooms::step::{self, Step};
+use dupsieve::step::{self, Step};
 use tracing::level_filters::LevelFilter;
 
 use commands::command_line::CommandLine;

@@ -14,21 +14,21 @@
 //!
 //! | to | start with | example |
 //! |---|---|---|
-//! | make fingerprints of texts | [`fingerprint::Recipe`](rooms::fingerprint::Recipe) | [below](#fingerprints-of-texts) |
-//! | find the pages of a day that are copies | [`join::Join`](rooms::join::Join) | [below](#the-near-duplicates-of-a-day) |
-//! | ask a store for near pages, and feed it | [`online::Online`](rooms::online::Online) | [below](#a-store-that-is-asked-and-fed) |
-//! | ask a version of a store, and nothing else | [`index::Lookup`](rooms::index::Lookup) | there |
-//! | say which pages or vectors share buckets | [`lsh::Bands`](rooms::lsh::Bands) | [below](#locality-sensitive-hashing) |
-//! | put the copies of many days into clusters | [`clusters::Clustering`](rooms::clusters::Clustering) | [below](#clusters) |
-//! | read pages from files | [`document::read()`](rooms::document::read) | there |
+//! | make fingerprints of texts | [`fingerprint::Recipe`] | [below](#fingerprints-of-texts) |
+//! | find the pages of a day that are copies | [`join::Join`] | [below](#the-near-duplicates-of-a-day) |
+//! | ask a store for near pages, and feed it | [`online::Online`] | [below](#a-store-that-is-asked-and-fed) |
+//! | ask a version of a store, and nothing else | [`index::Lookup`] | there |
+//! | say which pages or vectors share buckets | [`lsh::Bands`] | [below](#locality-sensitive-hashing) |
+//! | put the copies of many days into clusters | [`clusters::Clustering`] | [below](#clusters) |
+//! | read pages from files | [`document::read()`] | there |
 //!
 //! Every failure is an [`Error`]. The modules are in the order of the flow above, and each imports only modules above it. Start
-//! reading at [`tables`](rooms::tables) for the paper's algorithm.
+//! reading at [`tables`] for the paper's algorithm.
 //!
 //! # Fingerprints of texts
 //!
 //! ```
-//! use dupsieve::rooms::fingerprint::Recipe;
+//! use dupsieve::fingerprint::Recipe;
 //!
 //! let mut sketcher = Recipe::named("wide", None)?.sketcher()?;
 //! let monday = sketcher.text("The bridge over the canal is closed until spring. Monday")?;
@@ -67,23 +67,19 @@
 
 #![deny(unsafe_code)]
 
-/// The rooms of the library, in the order of the flow: each room imports only rooms above it.
-///
-/// The program is made of these rooms. What a program of your own starts with stands at the root of the crate, and what these
-/// starting points take and give is here. Between two versions the rooms change more than the root does.
-pub mod rooms {
-    pub use dupsieve_archive::{hamming, seen, store, synthetic};
-    pub use dupsieve_base::{
-        budget, catch_panic, error, frames, mount, object_storage, output, parallel, progress,
-        results, runs, small_file, step, work, work_queues,
-    };
-    pub use dupsieve_engine::{flow, join, ledger, online, peers, report};
-    #[cfg(feature = "evaluate")]
-    pub use dupsieve_overlap::evaluate;
-    pub use dupsieve_overlap::{clusters, items, lsh, passages};
-    pub use dupsieve_search::{index, journal, matches, tables};
-    pub use dupsieve_text::{document, features, fingerprint, hash};
-}
+// The modules of all crates, in the order of the flow. What a program of your own starts with stands below; what these starting points
+// take and give is in the modules, which change more than they do between two versions.
+pub use dupsieve_archive::{hamming, seen, store, synthetic};
+pub use dupsieve_base::{
+    budget, catch_panic, error, frames, mount, object_storage, output, parallel, progress, results,
+    runs, small_file, step, work, work_queues,
+};
+pub use dupsieve_engine::{flow, join, ledger, online, peers, report};
+#[cfg(feature = "evaluate")]
+pub use dupsieve_overlap::evaluate;
+pub use dupsieve_overlap::{clusters, items, lsh, passages};
+pub use dupsieve_search::{index, journal, matches, tables};
+pub use dupsieve_text::{document, features, fingerprint, hash};
 
 pub use dupsieve_archive::store::{Row, Segment, SegmentWriter, Store};
 pub use dupsieve_base::{Error, Kind, Result};

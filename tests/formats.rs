@@ -6,13 +6,13 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dupsieve::rooms::features::counts::Counts;
-use dupsieve::rooms::fingerprint::{Class, Fingerprint, Recipe, Stamp, Width, hex};
-use dupsieve::rooms::index::{Asker, Lookup, LookupOptions};
-use dupsieve::rooms::journal::{Journal, JournalOptions};
-use dupsieve::rooms::matches::Question;
-use dupsieve::rooms::store::{KeyRange, Segment, SegmentOptions, Store};
-use dupsieve::rooms::work::Work;
+use dupsieve::features::counts::Counts;
+use dupsieve::fingerprint::{Class, Fingerprint, Recipe, Stamp, Width, hex};
+use dupsieve::index::{Asker, Lookup, LookupOptions};
+use dupsieve::journal::{Journal, JournalOptions};
+use dupsieve::matches::Question;
+use dupsieve::store::{KeyRange, Segment, SegmentOptions, Store};
+use dupsieve::work::Work;
 use dupsieve::{Error, Kind};
 
 use xxhash_rust::xxh3::xxh3_128;

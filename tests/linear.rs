@@ -3,8 +3,8 @@
 
 use std::ops::RangeInclusive;
 
-use dupsieve::rooms::fingerprint::{Check, Recipe};
-use dupsieve::rooms::progress;
+use dupsieve::fingerprint::{Check, Recipe};
+use dupsieve::progress;
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 

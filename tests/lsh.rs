@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-use dupsieve::rooms::document::Content;
-use dupsieve::rooms::fingerprint::{PageTime, Width};
-use dupsieve::rooms::lsh::Bands;
+use dupsieve::document::Content;
+use dupsieve::fingerprint::{PageTime, Width};
+use dupsieve::lsh::Bands;
 use serde_json::json;
 
 use crate::support::Bench;

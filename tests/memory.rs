@@ -3,8 +3,8 @@
 
 use std::io::{self, Read};
 
-use dupsieve::rooms::passages::{PageWords, anchors_of};
-use dupsieve::rooms::store::{Details, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
+use dupsieve::passages::{PageWords, anchors_of};
+use dupsieve::store::{Details, RecordCounts, Row, Segment, SegmentOptions, SegmentWriter};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rand::prelude::*;

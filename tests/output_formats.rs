@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use dupsieve::rooms::results::{ResultFormat, ResultReader};
+use dupsieve::results::{ResultFormat, ResultReader};
 
 use crate::forgery::replace_and_seal;
 use crate::support::Bench;

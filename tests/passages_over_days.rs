@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
-use dupsieve::rooms::passages::PassageRows;
-use dupsieve::rooms::results::ResultFormat;
-use dupsieve::rooms::store::{Column, Segment};
+use dupsieve::passages::PassageRows;
+use dupsieve::results::ResultFormat;
+use dupsieve::store::{Column, Segment};
 use serde_json::{Value, json};
 
 use crate::forgery::forge;

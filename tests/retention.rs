@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dupsieve::rooms::store::Segment;
+use dupsieve::store::Segment;
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};

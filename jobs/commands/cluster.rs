@@ -1,6 +1,6 @@
 //! `dupsieve cluster`: which pages belong together, over any number of days?
 //!
-//! The clustering itself is the library's ([`dupsieve::rooms::clusters`]). Here it gets its flags, its lock and its
+//! The clustering itself is the library's ([`dupsieve::clusters`]). Here it gets its flags, its lock and its
 //! report.
 
 use std::env;
@@ -9,15 +9,15 @@ use std::ops::ControlFlow;
 use std::path::{self, Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::clusters::{Clustering, Method, PageDay, Previous, RemovedIds, Source, audit};
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::flow::{Processes, Role};
-use dupsieve::rooms::output::{self, Lock, Staging, Sum};
-use dupsieve::rooms::peers::Topology;
-use dupsieve::rooms::report::{self, ClusterReport, Made, Parameters, Report};
-use dupsieve::rooms::results::ResultFormat;
-use dupsieve::rooms::step::{self, Step};
-use dupsieve::rooms::store::Day;
+use dupsieve::clusters::{Clustering, Method, PageDay, Previous, RemovedIds, Source, audit};
+use dupsieve::error::Named;
+use dupsieve::flow::{Processes, Role};
+use dupsieve::output::{self, Lock, Staging, Sum};
+use dupsieve::peers::Topology;
+use dupsieve::report::{self, ClusterReport, Made, Parameters, Report};
+use dupsieve::results::ResultFormat;
+use dupsieve::step::{self, Step};
+use dupsieve::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::document::{Content, Format, Inputs};
-use dupsieve::rooms::fingerprint::recipe::{Features, NILSIMSA};
-use dupsieve::rooms::fingerprint::{Class, Contained, Nilsimsa, Recipe, TextMeasure, Width, hex};
+use dupsieve::document::{Content, Format, Inputs};
+use dupsieve::fingerprint::recipe::{Features, NILSIMSA};
+use dupsieve::fingerprint::{Class, Contained, Nilsimsa, Recipe, TextMeasure, Width, hex};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 

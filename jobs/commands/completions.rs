@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use clap::Args;
 use clap_complete::Shell;
 use dupsieve::Result;
-use dupsieve::rooms::error::At;
+use dupsieve::error::At;
 
 use crate::commands::examples;
 use crate::outcome::Summary;

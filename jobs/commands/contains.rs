@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use dupsieve::rooms::document::{IdList, PlaceIds};
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::fingerprint::PageTime;
-use dupsieve::rooms::flow::{Documents, Harvest, Processes};
-use dupsieve::rooms::items::{ItemHit, Items, ItemsFound};
-use dupsieve::rooms::output::Staging;
-use dupsieve::rooms::results::{ResultFormat, ResultReader};
-use dupsieve::rooms::runs::SortedRecords;
+use dupsieve::document::{IdList, PlaceIds};
+use dupsieve::error::Named;
+use dupsieve::fingerprint::PageTime;
+use dupsieve::flow::{Documents, Harvest, Processes};
+use dupsieve::items::{ItemHit, Items, ItemsFound};
+use dupsieve::output::Staging;
+use dupsieve::results::{ResultFormat, ResultReader};
+use dupsieve::runs::SortedRecords;
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::filter::Kept;

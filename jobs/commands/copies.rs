@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use dupsieve::rooms::report::{Copies, Outputs};
-use dupsieve::rooms::store::{Day, Digest, Entry, Version};
+use dupsieve::report::{Copies, Outputs};
+use dupsieve::store::{Day, Digest, Entry, Version};
 use dupsieve::{Error, Kind, Result};
 
 use crate::flags::{GlobalFlags, Place};

@@ -1,7 +1,7 @@
 //! What differs between two texts, word by word, with some words around each change: in lines, `[-only in the first-]` and
 //! `{+only in the second+}`, or side by side.
 
-use dupsieve::rooms::report::Run;
+use dupsieve::report::Run;
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 use unicode_segmentation::UnicodeSegmentation;
 

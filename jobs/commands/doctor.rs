@@ -7,8 +7,8 @@ mod machine;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::mount;
-use dupsieve::rooms::object_storage::Address;
+use dupsieve::mount;
+use dupsieve::object_storage::Address;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 

@@ -7,10 +7,10 @@ pub(crate) use sweep::presets;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, ArgMatches, Args};
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::evaluate::{Labels, Pairs, Scores};
-use dupsieve::rooms::output::parent_of;
-use dupsieve::rooms::report::{Made, Report};
+use dupsieve::error::Named;
+use dupsieve::evaluate::{Labels, Pairs, Scores};
+use dupsieve::output::parent_of;
+use dupsieve::report::{Made, Report};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
-use dupsieve::rooms::fingerprint::{TextMeasure, Width};
-use dupsieve::rooms::report::{Nearest, Run};
+use dupsieve::fingerprint::{TextMeasure, Width};
+use dupsieve::report::{Nearest, Run};
 use dupsieve::{Kind, Result};
 
 use crate::commands::{PageSource, difference, pages};

@@ -6,12 +6,12 @@ mod nearest;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::document::PageKey;
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::fingerprint::{Recipe, TextMeasure, Width};
-use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::matches::Recrawled;
-use dupsieve::rooms::store::Day;
+use dupsieve::document::PageKey;
+use dupsieve::error::Named;
+use dupsieve::fingerprint::{Recipe, TextMeasure, Width};
+use dupsieve::join::Preset;
+use dupsieve::matches::Recrawled;
+use dupsieve::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ use crate::flags::{
 };
 use crate::outcome::{Summary, answer};
 use comparison::{Analysed, compared, distance};
-use dupsieve::rooms::report::{self, Made, PageVerdict, Report};
+use dupsieve::report::{self, Made, PageVerdict, Report};
 use nearest::{Asked, Other};
 
 const EXAMPLES: &str = "

@@ -12,13 +12,13 @@ mod revisits;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::document::{Format, IdList, Inputs, ReadOptions, Tolerance};
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::fingerprint::Width;
-use dupsieve::rooms::output::{Lock, is_same_file, parent_of};
-use dupsieve::rooms::output::{PackedFile, Packing, STDOUT};
-use dupsieve::rooms::report::{Made, Report};
-use dupsieve::rooms::step::{self, Step};
+use dupsieve::document::{Format, IdList, Inputs, ReadOptions, Tolerance};
+use dupsieve::error::Named;
+use dupsieve::fingerprint::Width;
+use dupsieve::output::{Lock, is_same_file, parent_of};
+use dupsieve::output::{PackedFile, Packing, STDOUT};
+use dupsieve::report::{Made, Report};
+use dupsieve::step::{self, Step};
 use dupsieve::{Error, Kind, Result};
 
 use copier::Listed;

@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use dupsieve::rooms::document::{PageKey, Tolerance};
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::fingerprint::Recipe;
-use dupsieve::rooms::flow::{Fingerprinting, Processes, Read};
-use dupsieve::rooms::join;
-use dupsieve::rooms::output::{self, Lock, beside};
-use dupsieve::rooms::report::Parameters;
-use dupsieve::rooms::seen::{By, Holdings};
-use dupsieve::rooms::step::{self, Step};
-use dupsieve::rooms::store::{
+use dupsieve::document::{PageKey, Tolerance};
+use dupsieve::error::Named;
+use dupsieve::fingerprint::Recipe;
+use dupsieve::flow::{Fingerprinting, Processes, Read};
+use dupsieve::join;
+use dupsieve::output::{self, Lock, beside};
+use dupsieve::report::Parameters;
+use dupsieve::seen::{By, Holdings};
+use dupsieve::step::{self, Step};
+use dupsieve::store::{
     FingerprintedDocument, Lists, RecordCounts, Segment, SegmentBuilder, SegmentOptions,
 };
 use dupsieve::{Error, Kind, Result};

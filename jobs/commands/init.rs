@@ -9,10 +9,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::document::{Fields, Format, Inputs, PlaceIds, Survey};
-use dupsieve::rooms::error::{At, Named};
-use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::output::{PackedFile, STDOUT};
+use dupsieve::document::{Fields, Format, Inputs, PlaceIds, Survey};
+use dupsieve::error::{At, Named};
+use dupsieve::join::Preset;
+use dupsieve::output::{PackedFile, STDOUT};
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 

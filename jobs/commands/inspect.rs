@@ -6,11 +6,11 @@ use std::path::Path;
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::rooms::error::{At, Named};
-use dupsieve::rooms::fingerprint::{Fingerprint, Stamp, Width, hex};
-use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::results::{ResultColumn, ResultFormat, ResultWriter, Values};
-use dupsieve::rooms::store::{Codec, KeyRange, Segment};
+use dupsieve::error::{At, Named};
+use dupsieve::fingerprint::{Fingerprint, Stamp, Width, hex};
+use dupsieve::join::Preset;
+use dupsieve::results::{ResultColumn, ResultFormat, ResultWriter, Values};
+use dupsieve::store::{Codec, KeyRange, Segment};
 use serde_json::{Value, json};
 
 use crate::commands::examples;

@@ -5,7 +5,7 @@ mod scheme;
 
 use clap::{ArgGroup, ArgMatches, Args, Subcommand};
 use dupsieve::Result;
-use dupsieve::rooms::matches::Confirm;
+use dupsieve::matches::Confirm;
 
 use crate::commands::dedup::{CorpusFlags, Request, dedup_corpus};
 use crate::commands::examples;

@@ -15,11 +15,11 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::flow::{Processes, Role, Start};
-use dupsieve::rooms::output::{self, Lock};
-use dupsieve::rooms::report::{self, Parameters};
-use dupsieve::rooms::results::ResultFormat;
+use dupsieve::error::Named;
+use dupsieve::flow::{Processes, Role, Start};
+use dupsieve::output::{self, Lock};
+use dupsieve::report::{self, Parameters};
+use dupsieve::results::ResultFormat;
 use dupsieve::{Error, Kind, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::rooms::error::{At, Named};
+use dupsieve::error::{At, Named};
 
 use crate::commands::examples;
 use crate::outcome::Summary;

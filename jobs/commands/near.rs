@@ -2,11 +2,11 @@
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::rooms::index::{Lookup, LookupOptions};
-use dupsieve::rooms::join::{self, Preset};
-use dupsieve::rooms::matches::{self, Confirm, NearPage};
-use dupsieve::rooms::report::{Copies, CopyCount};
-use dupsieve::rooms::store::{Access, Day};
+use dupsieve::index::{Lookup, LookupOptions};
+use dupsieve::join::{self, Preset};
+use dupsieve::matches::{self, Confirm, NearPage};
+use dupsieve::report::{Copies, CopyCount};
+use dupsieve::store::{Access, Day};
 use serde::Serialize;
 
 use crate::flags::{DedupSettings, Place};

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
-use dupsieve::rooms::document::{self, Content, Document, Share};
-use dupsieve::rooms::fingerprint::Width;
-use dupsieve::rooms::report::{self, Made, Nearest, Report};
-use dupsieve::rooms::store::Day;
+use dupsieve::document::{self, Content, Document, Share};
+use dupsieve::fingerprint::Width;
+use dupsieve::report::{self, Made, Nearest, Report};
+use dupsieve::store::Day;
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

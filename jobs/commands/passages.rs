@@ -10,14 +10,14 @@ use std::num::NonZeroU16;
 use std::path::PathBuf;
 
 use clap::Args;
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::flow::{Documents, Harvest, Processes};
-use dupsieve::rooms::matches::KeepOrder;
-use dupsieve::rooms::output::Staging;
-use dupsieve::rooms::output::parent_of;
-use dupsieve::rooms::passages::{CorpusPage, Cut, PassageTables, PassagesFound};
-use dupsieve::rooms::results::ResultFormat;
-use dupsieve::rooms::runs::SortedRecords;
+use dupsieve::error::Named;
+use dupsieve::flow::{Documents, Harvest, Processes};
+use dupsieve::matches::KeepOrder;
+use dupsieve::output::Staging;
+use dupsieve::output::parent_of;
+use dupsieve::passages::{CorpusPage, Cut, PassageTables, PassagesFound};
+use dupsieve::results::ResultFormat;
+use dupsieve::runs::SortedRecords;
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::filter::{Cutting, Kept};

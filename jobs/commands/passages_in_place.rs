@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use dupsieve::Result;
-use dupsieve::rooms::fingerprint::Width;
-use dupsieve::rooms::passages::{PassageRow, PassageRows};
+use dupsieve::fingerprint::Width;
+use dupsieve::passages::{PassageRow, PassageRows};
 use serde::Serialize;
 
 use crate::commands::difference::shown;

@@ -4,10 +4,10 @@
 use std::fs;
 use std::path::{self, Path, PathBuf};
 
-use dupsieve::rooms::error::{At, Named, is_named, name_of};
-use dupsieve::rooms::flow::Processes;
-use dupsieve::rooms::object_storage::Address;
-use dupsieve::rooms::output::parent_of;
+use dupsieve::error::{At, Named, is_named, name_of};
+use dupsieve::flow::Processes;
+use dupsieve::object_storage::Address;
+use dupsieve::output::parent_of;
 use dupsieve::{Error, Kind, Result};
 use serde_json::Value;
 

@@ -2,11 +2,11 @@
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::rooms::fingerprint::{Check, Width};
-use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::matches::{AnchorCost, held_bytes};
-use dupsieve::rooms::passages::PassageCost;
-use dupsieve::rooms::tables::{Design, Estimate, Problem, plan};
+use dupsieve::fingerprint::{Check, Width};
+use dupsieve::join::Preset;
+use dupsieve::matches::{AnchorCost, held_bytes};
+use dupsieve::passages::PassageCost;
+use dupsieve::tables::{Design, Estimate, Problem, plan};
 use serde_json::json;
 
 use crate::commands::examples;

@@ -11,14 +11,14 @@ use std::sync::Arc;
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::rooms::document::{Format, Tolerance};
-use dupsieve::rooms::error::At;
-use dupsieve::rooms::fingerprint::{Width, hex, of_hex};
-use dupsieve::rooms::index::{Asker, Lookup};
-use dupsieve::rooms::matches::Question;
-use dupsieve::rooms::report::Copies;
-use dupsieve::rooms::store::Store;
-use dupsieve::rooms::work::Work;
+use dupsieve::document::{Format, Tolerance};
+use dupsieve::error::At;
+use dupsieve::fingerprint::{Width, hex, of_hex};
+use dupsieve::index::{Asker, Lookup};
+use dupsieve::matches::Question;
+use dupsieve::report::Copies;
+use dupsieve::store::Store;
+use dupsieve::work::Work;
 
 use crate::commands::copies::CopiesFlag;
 use crate::commands::near::LookupFlags;

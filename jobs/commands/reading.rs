@@ -5,19 +5,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dupsieve::rooms::document::{
+use dupsieve::document::{
     Damage, Format, Inputs, OrderField, PlaceIds, Position, Quarantine, ReadOptions, Repeated,
     Tolerance,
 };
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::fingerprint::Width;
-use dupsieve::rooms::flow::{Collected, Documents, Harvest, Processes, Read};
-use dupsieve::rooms::join;
-use dupsieve::rooms::output::{self, Fence, ListFile, Listed, Lock, QUARANTINE, REPEATED, beside};
-use dupsieve::rooms::report::Parameters;
-use dupsieve::rooms::runs::{Record, SortedRecords};
-use dupsieve::rooms::step::{self, Step};
-use dupsieve::rooms::store::{Digest, Lists, RecordCounts};
+use dupsieve::error::Named;
+use dupsieve::fingerprint::Width;
+use dupsieve::flow::{Collected, Documents, Harvest, Processes, Read};
+use dupsieve::join;
+use dupsieve::output::{self, Fence, ListFile, Listed, Lock, QUARANTINE, REPEATED, beside};
+use dupsieve::report::Parameters;
+use dupsieve::runs::{Record, SortedRecords};
+use dupsieve::step::{self, Step};
+use dupsieve::store::{Digest, Lists, RecordCounts};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::places;

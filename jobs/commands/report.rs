@@ -2,8 +2,8 @@
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::rooms::output::PackedFile;
-use dupsieve::rooms::report::History;
+use dupsieve::output::PackedFile;
+use dupsieve::report::History;
 use serde_json::json;
 
 use crate::commands::examples;

@@ -10,11 +10,11 @@ mod redo;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::flow::{Processes, Role};
-use dupsieve::rooms::report::{ClusterReport, Made, Report};
-use dupsieve::rooms::step::{self, Step};
-use dupsieve::rooms::store::{Added, Day, DayRange, Store};
+use dupsieve::error::Named;
+use dupsieve::flow::{Processes, Role};
+use dupsieve::report::{ClusterReport, Made, Report};
+use dupsieve::step::{self, Step};
+use dupsieve::store::{Added, Day, DayRange, Store};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 

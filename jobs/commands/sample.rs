@@ -10,11 +10,11 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use clap::Args;
-use dupsieve::rooms::document::PageKey;
-use dupsieve::rooms::error::{At, Named};
-use dupsieve::rooms::output::PackedFile;
-use dupsieve::rooms::passages::PassagesFound;
-use dupsieve::rooms::report::{self, Made, Nearest, Report, SearchReport};
+use dupsieve::document::PageKey;
+use dupsieve::error::{At, Named};
+use dupsieve::output::PackedFile;
+use dupsieve::passages::PassagesFound;
+use dupsieve::report::{self, Made, Nearest, Report, SearchReport};
 use dupsieve::{Error, Kind, Result};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::rooms::error::At;
+use dupsieve::error::At;
 use schemars::schema_for;
 use serde_json::{Value, json};
 

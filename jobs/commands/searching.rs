@@ -4,14 +4,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use dupsieve::Result;
-use dupsieve::rooms::document::PlaceIds;
-use dupsieve::rooms::fingerprint::Width;
-use dupsieve::rooms::flow::{Documents, Harvest, Processes, Role};
-use dupsieve::rooms::output::{self, Listed, Lock, Staging};
-use dupsieve::rooms::report::{self, Made, Parameters, SearchReport, Searched};
-use dupsieve::rooms::results::ResultFormat;
-use dupsieve::rooms::runs::{Record, SortedRecords};
-use dupsieve::rooms::step::{self, Step};
+use dupsieve::document::PlaceIds;
+use dupsieve::fingerprint::Width;
+use dupsieve::flow::{Documents, Harvest, Processes, Role};
+use dupsieve::output::{self, Listed, Lock, Staging};
+use dupsieve::report::{self, Made, Parameters, SearchReport, Searched};
+use dupsieve::results::ResultFormat;
+use dupsieve::runs::{Record, SortedRecords};
+use dupsieve::step::{self, Step};
 use serde_json::json;
 
 use crate::commands::filter::Kept;

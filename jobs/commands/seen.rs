@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::rooms::document::{Tolerance, each_id};
-use dupsieve::rooms::error::{At, Named};
-use dupsieve::rooms::seen::{By, Holdings, Sought};
-use dupsieve::rooms::store::{Day, Store, Version};
+use dupsieve::document::{Tolerance, each_id};
+use dupsieve::error::{At, Named};
+use dupsieve::seen::{By, Holdings, Sought};
+use dupsieve::store::{Day, Store, Version};
 use serde_json::json;
 
 use crate::commands::pages::no_text;

@@ -13,14 +13,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{ArgMatches, Args, Subcommand};
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::index::IndexDesign;
-use dupsieve::rooms::matches::replacements_at;
-use dupsieve::rooms::report::{self, Made, Report};
-use dupsieve::rooms::step::{self, Step};
-use dupsieve::rooms::store::{
-    Added, Codec, Day, Entry, NewDay, Retention, Store, Version, expect_come,
-};
+use dupsieve::error::Named;
+use dupsieve::index::IndexDesign;
+use dupsieve::matches::replacements_at;
+use dupsieve::report::{self, Made, Report};
+use dupsieve::step::{self, Step};
+use dupsieve::store::{Added, Codec, Day, Entry, NewDay, Retention, Store, Version, expect_come};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::{examples, places};
@@ -381,8 +379,8 @@ pub(crate) fn verify(store: &Store, version: Option<u64>, global: &GlobalFlags) 
         ))
         .count("versions", versions)
         .count("segments", segments)
-        .count("index_files", dupsieve::rooms::index::verify(store)?)
-        .count("filters", dupsieve::rooms::seen::verify(store)?))
+        .count("index_files", dupsieve::index::verify(store)?)
+        .count("filters", dupsieve::seen::verify(store)?))
 }
 
 /// Logs which days leave the store, checks the version it goes back to, and goes back.

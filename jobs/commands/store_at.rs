@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::store::{Day, Store, Version};
+use dupsieve::store::{Day, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use crate::flags::{GlobalFlags, Place};

@@ -9,13 +9,13 @@ mod left_passages;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::items::ItemsFound;
-use dupsieve::rooms::output::SUCCESS;
-use dupsieve::rooms::passages::PassagesFound;
-use dupsieve::rooms::report::{self, ClusterReport, Made, Report};
-use dupsieve::rooms::step::{self, Step};
-use dupsieve::rooms::store::{Segment, Store};
+use dupsieve::error::Named;
+use dupsieve::items::ItemsFound;
+use dupsieve::output::SUCCESS;
+use dupsieve::passages::PassagesFound;
+use dupsieve::report::{self, ClusterReport, Made, Report};
+use dupsieve::step::{self, Step};
+use dupsieve::store::{Segment, Store};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::{cluster, examples, places, searching, store};

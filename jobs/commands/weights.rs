@@ -4,15 +4,15 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::features::counts::{Counts, CountsWriter, Head};
-use dupsieve::rooms::features::host_lines::{self, HostRecord};
-use dupsieve::rooms::fingerprint::{PageTime, Recipe};
-use dupsieve::rooms::flow::{Counted, Processes};
-use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::output::{Listed, Lock};
-use dupsieve::rooms::report::Parameters;
-use dupsieve::rooms::runs::{Record, SortedRecords};
-use dupsieve::rooms::step::{self, Step};
+use dupsieve::features::counts::{Counts, CountsWriter, Head};
+use dupsieve::features::host_lines::{self, HostRecord};
+use dupsieve::fingerprint::{PageTime, Recipe};
+use dupsieve::flow::{Counted, Processes};
+use dupsieve::join::Preset;
+use dupsieve::output::{Listed, Lock};
+use dupsieve::report::Parameters;
+use dupsieve::runs::{Record, SortedRecords};
+use dupsieve::step::{self, Step};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::making::FromPages;

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::object_storage::Address;
-use dupsieve::rooms::store::DayRange;
+use dupsieve::join::Preset;
+use dupsieve::object_storage::Address;
+use dupsieve::store::DayRange;
 use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;

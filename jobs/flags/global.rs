@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
-use dupsieve::rooms::budget::Budget;
+use dupsieve::budget::Budget;
 use dupsieve::{Error, Kind, Result};
 
 use super::config::Config;
@@ -176,7 +176,7 @@ fn cores() -> usize {
 
 #[cfg(test)]
 mod tests {
-    use dupsieve::rooms::peers::Patience;
+    use dupsieve::peers::Patience;
 
     use super::*;
     use crate::flags::shared::{JOB, shared};

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
-use dupsieve::rooms::peers::Patience;
+use dupsieve::peers::Patience;
 use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use clap::{Arg, ArgMatches, ValueHint};
-use dupsieve::rooms::mount::{Mounts, trees_with};
-use dupsieve::rooms::object_storage::Address;
-use dupsieve::rooms::output::STDOUT;
-use dupsieve::rooms::report::{Made, Report};
+use dupsieve::mount::{Mounts, trees_with};
+use dupsieve::object_storage::Address;
+use dupsieve::output::STDOUT;
+use dupsieve::report::{Made, Report};
 use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;

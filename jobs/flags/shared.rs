@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command};
 use dupsieve::Result;
-use dupsieve::rooms::store::Day;
+use dupsieve::store::Day;
 
 use super::machines::{MachineFlags, MemoryFlag, WorkersFlag};
 

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use dupsieve::rooms::matches::Lost;
-use dupsieve::rooms::object_storage::Bill;
-use dupsieve::rooms::parallel::lock;
+use dupsieve::matches::Lost;
+use dupsieve::object_storage::Bill;
+use dupsieve::parallel::lock;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@
 use std::io::Write;
 
 use dupsieve::Result;
-use dupsieve::rooms::error::At;
+use dupsieve::error::At;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior};

@@ -12,8 +12,8 @@ use std::sync::{Arc, Barrier, OnceLock};
 use std::thread::{self, JoinHandle, Thread, ThreadId};
 use std::time::Duration;
 
-use dupsieve::rooms::catch_panic;
-use dupsieve::rooms::flow::{lost_peer, start_was_given_up};
+use dupsieve::catch_panic;
+use dupsieve::flow::{lost_peer, start_was_given_up};
 use dupsieve::{Error, Kind, Result};
 use rustix::io::Errno;
 

@@ -6,9 +6,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use dupsieve::rooms::error::{At, Remedy};
-use dupsieve::rooms::output::{self, NewFile};
-use dupsieve::rooms::parallel::lock;
+use dupsieve::error::{At, Remedy};
+use dupsieve::output::{self, NewFile};
+use dupsieve::parallel::lock;
 use dupsieve::{Error, Result};
 use serde_json::json;
 

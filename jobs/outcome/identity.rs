@@ -3,10 +3,10 @@
 
 use std::sync::{LazyLock, Mutex, OnceLock};
 
-use dupsieve::rooms::output::Locks;
-use dupsieve::rooms::parallel::lock;
-use dupsieve::rooms::step::Clock;
-use dupsieve::rooms::store::Day;
+use dupsieve::output::Locks;
+use dupsieve::parallel::lock;
+use dupsieve::step::Clock;
+use dupsieve::store::Day;
 
 /// The clock and the locks of the first thread, which leads the job.
 static LED: LazyLock<(Clock, Locks)> =

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
-use dupsieve::rooms::error::At;
-use dupsieve::rooms::matches::Lost;
-use dupsieve::rooms::output::{self, NewFile};
-use dupsieve::rooms::small_file;
+use dupsieve::error::At;
+use dupsieve::matches::Lost;
+use dupsieve::output::{self, NewFile};
+use dupsieve::small_file;
 use dupsieve::{Error, Kind, Result};
 
 use super::account::Account;

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use dupsieve::Result;
-use dupsieve::rooms::document::Skipped;
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::report::Report;
-use dupsieve::rooms::store::RecordCounts;
+use dupsieve::document::Skipped;
+use dupsieve::error::Named;
+use dupsieve::report::Report;
+use dupsieve::store::RecordCounts;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use dupsieve::rooms::peers::Patience;
+use dupsieve::peers::Patience;
 use dupsieve::{Error, Kind, Result};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use dupsieve::rooms::peers::hosts;
-use dupsieve::rooms::progress::{self, Activity};
+use dupsieve::peers::hosts;
+use dupsieve::progress::{self, Activity};
 use dupsieve::{Error, Kind, Result};
 
 use crate::flags::{Listen, MachineFlags};

@@ -2,8 +2,8 @@
 //! machine, or as one of the processes of a hosts file.
 
 use dupsieve::Result;
-use dupsieve::rooms::flow::{Fatal, Processes};
-use dupsieve::rooms::peers::{JobIdentity, Peers, Secret, Topology, hosts};
+use dupsieve::flow::{Fatal, Processes};
+use dupsieve::peers::{JobIdentity, Peers, Secret, Topology, hosts};
 
 use super::child::{self, Introduction};
 use super::listen::listen;

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use dupsieve::rooms::parallel::lock;
+use dupsieve::parallel::lock;
 use dupsieve::{Error, Kind, Result};
 use rustix::fs::{OFlags, fcntl_setfl};
 use signal_hook::consts::*;

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use dupsieve::rooms::progress::{self, Activity};
+use dupsieve::progress::{self, Activity};
 use dupsieve::{Error, Kind, Result};
 
 use crate::outcome::exit;

@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use dupsieve::Kind;
-use dupsieve::rooms::step::{self, Step};
+use dupsieve::step::{self, Step};
 
 use crate::flags::MachineFlags;
 use crate::outcome::{SummaryLine, exit};

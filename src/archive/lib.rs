@@ -17,6 +17,6 @@ pub mod store;
 pub mod seen;
 pub mod synthetic;
 
-// A room of the crates below goes by the name that it has there: `crate::store`.
+// A module of the crates below goes by the name that it has there: `crate::store`.
 use dupsieve_base::*;
 use dupsieve_text::*;

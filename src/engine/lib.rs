@@ -23,7 +23,7 @@ pub mod report;
 #[warn(missing_docs)]
 pub mod online;
 
-// A room of the crates below goes by the name that it has there: `crate::store`.
+// A module of the crates below goes by the name that it has there: `crate::store`.
 use dupsieve_archive::*;
 use dupsieve_base::*;
 use dupsieve_overlap::*;

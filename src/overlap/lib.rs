@@ -20,7 +20,7 @@ pub mod passages;
 #[cfg(feature = "evaluate")]
 pub mod evaluate;
 
-// A room of the crates below goes by the name that it has there: `crate::store`.
+// A module of the crates below goes by the name that it has there: `crate::store`.
 use dupsieve_archive::*;
 use dupsieve_base::*;
 use dupsieve_search::*;

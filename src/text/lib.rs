@@ -16,5 +16,5 @@ pub mod features;
 
 pub mod fingerprint;
 
-// A room of the crates below goes by the name that it has there: `crate::store`.
+// A module of the crates below goes by the name that it has there: `crate::store`.
 use dupsieve_base::*;

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 
-use dupsieve::rooms::flow::{Fatal, Processes};
-use dupsieve::rooms::peers::{JobIdentity, Patience, Peers, Secret, Topology};
+use dupsieve::flow::{Fatal, Processes};
+use dupsieve::peers::{JobIdentity, Patience, Peers, Secret, Topology};
 use sha2::{Digest, Sha256};
 use snow::{Builder, StatelessTransportState};
 

@@ -17,28 +17,26 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use dupsieve::Error;
-use dupsieve::rooms::catch_panic;
-use dupsieve::rooms::clusters::{Clustering, Clusters, Method, Previous, RemovedIds, audit};
-use dupsieve::rooms::document::{Content, Document, Format, Inputs, ReadOptions, Share, read};
-use dupsieve::rooms::evaluate::{Labels, Pairs};
-use dupsieve::rooms::features::counts::Counts;
-use dupsieve::rooms::features::lists::{StopWords, UserDictionary};
-use dupsieve::rooms::features::words::Words;
-use dupsieve::rooms::fingerprint::{Check, Fingerprint, Recipe, Stamp, Width, hex, of_hex};
-use dupsieve::rooms::index::{self, Asker, Lookup, LookupOptions};
-use dupsieve::rooms::journal::{Journal, JournalOptions};
-use dupsieve::rooms::ledger::Ledger;
-use dupsieve::rooms::matches::Question;
-use dupsieve::rooms::object_storage::Address;
-use dupsieve::rooms::online::requests::{
-    self, CommitRequest, Pages, QueryRequest, RememberRequest,
-};
-use dupsieve::rooms::output::{Lock, Staging};
-use dupsieve::rooms::peers::hosts;
-use dupsieve::rooms::seen::{self, By, Holdings, Sought};
-use dupsieve::rooms::store::{Day, Digest, KeyRange, Segment, SegmentOptions, Store};
-use dupsieve::rooms::tables::Design;
-use dupsieve::rooms::work::Work;
+use dupsieve::catch_panic;
+use dupsieve::clusters::{Clustering, Clusters, Method, Previous, RemovedIds, audit};
+use dupsieve::document::{Content, Document, Format, Inputs, ReadOptions, Share, read};
+use dupsieve::evaluate::{Labels, Pairs};
+use dupsieve::features::counts::Counts;
+use dupsieve::features::lists::{StopWords, UserDictionary};
+use dupsieve::features::words::Words;
+use dupsieve::fingerprint::{Check, Fingerprint, Recipe, Stamp, Width, hex, of_hex};
+use dupsieve::index::{self, Asker, Lookup, LookupOptions};
+use dupsieve::journal::{Journal, JournalOptions};
+use dupsieve::ledger::Ledger;
+use dupsieve::matches::Question;
+use dupsieve::object_storage::Address;
+use dupsieve::online::requests::{self, CommitRequest, Pages, QueryRequest, RememberRequest};
+use dupsieve::output::{Lock, Staging};
+use dupsieve::peers::hosts;
+use dupsieve::seen::{self, By, Holdings, Sought};
+use dupsieve::store::{Day, Digest, KeyRange, Segment, SegmentOptions, Store};
+use dupsieve::tables::Design;
+use dupsieve::work::Work;
 use tempfile::TempDir;
 
 pub type Reader = fn(&[u8]);

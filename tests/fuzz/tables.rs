@@ -3,8 +3,8 @@
 use std::fs;
 use std::sync::atomic::AtomicU64;
 
-use dupsieve::rooms::document::{Content, Fields, Format, Inputs, ReadOptions, Share, read};
-use dupsieve::rooms::results::{ResultFormat, ResultReader};
+use dupsieve::document::{Content, Fields, Format, Inputs, ReadOptions, Share, read};
+use dupsieve::results::{ResultFormat, ResultReader};
 
 use super::file;
 

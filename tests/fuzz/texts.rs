@@ -7,10 +7,10 @@
 
 use std::time::Duration;
 
-use dupsieve::rooms::features::counts::{Counts, CountsWriter, Head};
-use dupsieve::rooms::features::host_lines::PageLines;
-use dupsieve::rooms::fingerprint::check::word_shingles;
-use dupsieve::rooms::fingerprint::{Check, Nilsimsa, Recipe};
+use dupsieve::features::counts::{Counts, CountsWriter, Head};
+use dupsieve::features::host_lines::PageLines;
+use dupsieve::fingerprint::check::word_shingles;
+use dupsieve::fingerprint::{Check, Nilsimsa, Recipe};
 use rustix::time::{ClockId, clock_gettime};
 
 /// Four times the length takes less than this many times as long. What is linear takes more than four times as long once it leaves a cache

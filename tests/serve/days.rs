@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs;
 
-use dupsieve::rooms::fingerprint::{Recipe, Width};
-use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::journal::{Journal, JournalOptions};
-use dupsieve::rooms::store::SegmentOptions;
+use dupsieve::fingerprint::{Recipe, Width};
+use dupsieve::join::Preset;
+use dupsieve::journal::{Journal, JournalOptions};
+use dupsieve::store::SegmentOptions;
 use serde_json::{Value, json};
 
 use super::client::{Served, near, post, until};

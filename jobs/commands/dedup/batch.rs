@@ -1,6 +1,6 @@
 //! The job of `dedup`: a batch is joined with a store and with itself, and the output is written.
 //!
-//! The join itself is the library's ([`dupsieve::rooms::join`]). Here it gets its lock and its report.
+//! The join itself is the library's ([`dupsieve::join`]). Here it gets its lock and its report.
 
 use std::any::Any;
 use std::ops::ControlFlow;
@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dupsieve::Result;
-use dupsieve::rooms::budget::Budget;
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::fingerprint::{Recipe, Stamp};
-use dupsieve::rooms::flow::{Processes, Role, Start};
-use dupsieve::rooms::join::{self, Join, JoinInputs, Joined, Preset, Site};
-use dupsieve::rooms::matches::{DroppedExample, Recrawled, is_cut};
-use dupsieve::rooms::output::{self, Fence, Lock, Staging};
-use dupsieve::rooms::peers::Topology;
-use dupsieve::rooms::report::{self, LaterDays, Made, Nearest, Parameters, Report};
-use dupsieve::rooms::results::ResultFormat;
-use dupsieve::rooms::store::{Column, Digest, Segment, Version};
-use dupsieve::rooms::tables::{Design, Problem, plan};
+use dupsieve::budget::Budget;
+use dupsieve::error::Named;
+use dupsieve::fingerprint::{Recipe, Stamp};
+use dupsieve::flow::{Processes, Role, Start};
+use dupsieve::join::{self, Join, JoinInputs, Joined, Preset, Site};
+use dupsieve::matches::{DroppedExample, Recrawled, is_cut};
+use dupsieve::output::{self, Fence, Lock, Staging};
+use dupsieve::peers::Topology;
+use dupsieve::report::{self, LaterDays, Made, Nearest, Parameters, Report};
+use dupsieve::results::ResultFormat;
+use dupsieve::store::{Column, Digest, Segment, Version};
+use dupsieve::tables::{Design, Problem, plan};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use dupsieve::rooms::error::Named;
+use dupsieve::error::Named;
 use rustix::fs::{Advice, FlockOperation, fadvise, flock, fstatfs, statvfs};
 
 use super::finding::{Finding, bytes};

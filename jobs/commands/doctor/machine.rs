@@ -4,7 +4,7 @@ use std::fs;
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use dupsieve::rooms::hamming::multiversion::Instructions;
+use dupsieve::hamming::multiversion::Instructions;
 use rustix::process::{Resource, getrlimit};
 use rustix::system::sysinfo;
 

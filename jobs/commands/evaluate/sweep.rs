@@ -3,13 +3,13 @@
 
 use std::path::PathBuf;
 
-use dupsieve::rooms::evaluate::planted::summary::Band;
-use dupsieve::rooms::evaluate::planted::{PlantedEvaluation, PlantedScores};
-use dupsieve::rooms::evaluate::{
+use dupsieve::evaluate::planted::summary::Band;
+use dupsieve::evaluate::planted::{PlantedEvaluation, PlantedScores};
+use dupsieve::evaluate::{
     LONGEST_PAGE, MemoryMeter, NearMethod, PageSample, SampledPage, cheapest,
 };
-use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::synthetic::Edit;
+use dupsieve::join::Preset;
+use dupsieve::synthetic::Edit;
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 

@@ -1,10 +1,10 @@
 //! Two documents compared, as `explain` prints it: what the recipe makes of each, how alike they are, and the words that differ.
 
 use dupsieve::Result;
-use dupsieve::rooms::features::ONE;
-use dupsieve::rooms::fingerprint::check::word_shingles;
-use dupsieve::rooms::fingerprint::{Class, Recipe, TextMeasure, Weighted, hex};
-use dupsieve::rooms::matches::Confirm;
+use dupsieve::features::ONE;
+use dupsieve::fingerprint::check::word_shingles;
+use dupsieve::fingerprint::{Class, Recipe, TextMeasure, Weighted, hex};
+use dupsieve::matches::Confirm;
 use serde_json::{Value, json};
 
 use crate::commands::difference;

@@ -7,10 +7,10 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use dupsieve::rooms::fingerprint::{Check, Fingerprint, Width};
-use dupsieve::rooms::matches::{Confirm, Recrawled, anchors_of};
-use dupsieve::rooms::report::{Nearest, RECRAWLED, Report};
-use dupsieve::rooms::store::{Dated, KeyRange, RowBytes, Segment, Store};
+use dupsieve::fingerprint::{Check, Fingerprint, Width};
+use dupsieve::matches::{Confirm, Recrawled, anchors_of};
+use dupsieve::report::{Nearest, RECRAWLED, Report};
+use dupsieve::store::{Dated, KeyRange, RowBytes, Segment, Store};
 use dupsieve::{Kind, Result};
 use serde::Serialize;
 

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dupsieve::rooms::document::IdList;
-use dupsieve::rooms::error::{At, Named};
-use dupsieve::rooms::fingerprint::Width;
-use dupsieve::rooms::output::Lock;
-use dupsieve::rooms::store::{Day, Entry, Store, Version};
+use dupsieve::document::IdList;
+use dupsieve::error::{At, Named};
+use dupsieve::fingerprint::Width;
+use dupsieve::output::Lock;
+use dupsieve::store::{Day, Entry, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use super::copies::Copies;

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use dupsieve::rooms::document::{Fields, Format, Input, Inputs, NewText};
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::output::{PackedUnit, Packing};
+use dupsieve::document::{Fields, Format, Input, Inputs, NewText};
+use dupsieve::error::Named;
+use dupsieve::output::{PackedUnit, Packing};
 use dupsieve::{Error, Kind, Result};
 
 pub(super) fn format(inputs: &Inputs) -> Result<Format> {

@@ -4,15 +4,15 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
 #[cfg(feature = "parquet")]
-use dupsieve::rooms::document::ParquetCopy;
-use dupsieve::rooms::document::{
+use dupsieve::document::ParquetCopy;
+use dupsieve::document::{
     self, Content, Document, Fields, Format, IdList, Inputs, NewText, Position, ReadOptions,
     Records, Share,
 };
-use dupsieve::rooms::output::{PackedFile, parent_of};
+use dupsieve::output::{PackedFile, parent_of};
 #[cfg(not(feature = "parquet"))]
-use dupsieve::rooms::results::ResultFormat;
-use dupsieve::rooms::runs::{Record, Sorter};
+use dupsieve::results::ResultFormat;
+use dupsieve::runs::{Record, Sorter};
 use dupsieve::{Error, Kind, Result};
 use roaring::RoaringTreemap;
 use serde::{Deserialize, Serialize};

@@ -6,9 +6,9 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use dupsieve::rooms::error::{At, is_named};
-use dupsieve::rooms::output::{self, SUCCESS, Staging, Sum};
-use dupsieve::rooms::store::Digest;
+use dupsieve::error::{At, is_named};
+use dupsieve::output::{self, SUCCESS, Staging, Sum};
+use dupsieve::store::Digest;
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use dupsieve::rooms::document::{Content, Document};
-use dupsieve::rooms::output::parent_of;
-use dupsieve::rooms::passages::{Cut, PassageRow, PassageRows, PassagesByPage, RepeatedText};
-use dupsieve::rooms::store::Digest;
+use dupsieve::document::{Content, Document};
+use dupsieve::output::parent_of;
+use dupsieve::passages::{Cut, PassageRow, PassageRows, PassagesByPage, RepeatedText};
+use dupsieve::store::Digest;
 use dupsieve::{Error, Kind, Result};
 use roaring::RoaringTreemap;
 use xxhash_rust::xxh3::Xxh3;

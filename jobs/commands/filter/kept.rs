@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Component, Path, PathBuf};
 
-use dupsieve::rooms::document::{self, Format, IdList, Input, Inputs, PlaceIds, ReadOptions};
-use dupsieve::rooms::error::{At, Named};
-use dupsieve::rooms::output::{self, Lock, PackedFile, STDOUT, Staging};
-use dupsieve::rooms::step::{self, Step};
-use dupsieve::rooms::store::{Digest, Segment};
+use dupsieve::document::{self, Format, IdList, Input, Inputs, PlaceIds, ReadOptions};
+use dupsieve::error::{At, Named};
+use dupsieve::output::{self, Lock, PackedFile, STDOUT, Staging};
+use dupsieve::step::{self, Step};
+use dupsieve::store::{Digest, Segment};
 use dupsieve::{Error, Kind, Result};
 use xxhash_rust::xxh3::Xxh3;
 

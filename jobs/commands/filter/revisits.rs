@@ -4,13 +4,13 @@
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 
-use dupsieve::rooms::document::{
+use dupsieve::document::{
     self, Format, Holder, Inputs, Original, Payload, Position, ReadOptions, Records, Share, revisit,
 };
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::output::{Lock, PackedFile, PackedUnit, STDOUT, parent_of};
-use dupsieve::rooms::runs::{Record, SortedRecords, Sorter};
-use dupsieve::rooms::step::{self, Step};
+use dupsieve::error::Named;
+use dupsieve::output::{Lock, PackedFile, PackedUnit, STDOUT, parent_of};
+use dupsieve::runs::{Record, SortedRecords, Sorter};
+use dupsieve::step::{self, Step};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dupsieve::rooms::output::PackedFile;
-use dupsieve::rooms::synthetic::DocumentGenerator;
+use dupsieve::output::PackedFile;
+use dupsieve::synthetic::DocumentGenerator;
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use dupsieve::rooms::fingerprint::{Fingerprint, Width};
-use dupsieve::rooms::output::{self, PackedFile};
-use dupsieve::rooms::store::{Codec, IdKind, Segment, SegmentOptions};
-use dupsieve::rooms::synthetic::{self, MAX_COUNT, Planted, SegmentSpec};
+use dupsieve::fingerprint::{Fingerprint, Width};
+use dupsieve::output::{self, PackedFile};
+use dupsieve::store::{Codec, IdKind, Segment, SegmentOptions};
+use dupsieve::synthetic::{self, MAX_COUNT, Planted, SegmentSpec};
 use dupsieve::{Error, Kind, Result};
 use serde_json::json;
 

@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use dupsieve::rooms::store::Day;
+use dupsieve::store::Day;
 
 /// The most patterns of one crawl. If there were more, wider ones are taken.
 const MOST_PATTERNS: usize = 3;

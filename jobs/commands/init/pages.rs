@@ -2,10 +2,10 @@
 
 use std::sync::atomic::AtomicU64;
 
-use dupsieve::rooms::document::{self, Content, Fields, Inputs, ReadOptions, Share};
-use dupsieve::rooms::evaluate::{MethodTexts, PageSample, SampledPage};
-use dupsieve::rooms::features::words::han_share;
-use dupsieve::rooms::join::Preset;
+use dupsieve::document::{self, Content, Fields, Inputs, ReadOptions, Share};
+use dupsieve::evaluate::{MethodTexts, PageSample, SampledPage};
+use dupsieve::features::words::han_share;
+use dupsieve::join::Preset;
 use dupsieve::{Error, Kind, Result};
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::rooms::lsh::Areas;
+use dupsieve::lsh::Areas;
 use serde_json::json;
 
 use super::scheme::SchemeFlags;

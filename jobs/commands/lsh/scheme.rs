@@ -4,10 +4,10 @@ use std::num::NonZeroU32;
 
 use clap::Args;
 use dupsieve::Result;
-use dupsieve::rooms::document::Format;
-use dupsieve::rooms::fingerprint::Width;
-use dupsieve::rooms::lsh::{Banding, Bands, Permutations, Shingle, Space};
-use dupsieve::rooms::matches::Similarity;
+use dupsieve::document::Format;
+use dupsieve::fingerprint::Width;
+use dupsieve::lsh::{Banding, Bands, Permutations, Shingle, Space};
+use dupsieve::matches::Similarity;
 
 use crate::flags::{RecipeSettings, parse_width, reads_texts};
 

@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use dupsieve::rooms::document::{
-    Content, Document, Fields, Position, Quarantined, Reason, Records,
-};
-use dupsieve::rooms::fingerprint::{PageTime, Recipe};
-use dupsieve::rooms::flow::Fingerprinting;
-use dupsieve::rooms::index::{Asker, Lookup};
-use dupsieve::rooms::matches::{Answer, Question};
-use dupsieve::rooms::report::Copies;
-use dupsieve::rooms::store::FingerprintedDocument;
-use dupsieve::rooms::work::Work;
+use dupsieve::document::{Content, Document, Fields, Position, Quarantined, Reason, Records};
+use dupsieve::fingerprint::{PageTime, Recipe};
+use dupsieve::flow::Fingerprinting;
+use dupsieve::index::{Asker, Lookup};
+use dupsieve::matches::{Answer, Question};
+use dupsieve::report::Copies;
+use dupsieve::store::FingerprintedDocument;
+use dupsieve::work::Work;
 use dupsieve::{Kind, Result};
 
 use crate::commands::near;

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use dupsieve::Result;
-use dupsieve::rooms::features::counts::Counts;
-use dupsieve::rooms::fingerprint::{Check, Recipe, Stamp};
-use dupsieve::rooms::join;
+use dupsieve::features::counts::Counts;
+use dupsieve::fingerprint::{Check, Recipe, Stamp};
+use dupsieve::join;
 
 use crate::flags::{PageSettings, RecipeSettings};
 

@@ -14,11 +14,11 @@ use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use dupsieve::Result;
-use dupsieve::rooms::document::{
+use dupsieve::document::{
     self, FilesRead, Inputs, Quarantine, ReadOptions, Records, Share, Tolerance,
 };
-use dupsieve::rooms::error::At;
-use dupsieve::rooms::output::{Lock, NewFile};
+use dupsieve::error::At;
+use dupsieve::output::{Lock, NewFile};
 
 use super::answering::{Answered, Answerer, Answering};
 use crate::commands::reading::too_many_bad;

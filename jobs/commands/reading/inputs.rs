@@ -8,12 +8,12 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use dupsieve::rooms::document::{FileContents, Inputs};
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::flow::{Read, ShareRead};
-use dupsieve::rooms::report::Parameters;
-use dupsieve::rooms::small_file;
-use dupsieve::rooms::store::Digest;
+use dupsieve::document::{FileContents, Inputs};
+use dupsieve::error::Named;
+use dupsieve::flow::{Read, ShareRead};
+use dupsieve::report::Parameters;
+use dupsieve::small_file;
+use dupsieve::store::Digest;
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;

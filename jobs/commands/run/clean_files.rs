@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use dupsieve::rooms::document::IdList;
-use dupsieve::rooms::output::{self, Lock, SUCCESS};
-use dupsieve::rooms::store::{Day, Segment};
+use dupsieve::document::IdList;
+use dupsieve::output::{self, Lock, SUCCESS};
+use dupsieve::store::{Day, Segment};
 use dupsieve::{Error, Kind, Result};
 
 use super::days::DayPlan;

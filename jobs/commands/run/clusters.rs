@@ -12,11 +12,11 @@
 //! Where no earlier day has clusters, those of a day are made from the matches of the whole chain. Either way
 //! they are the same.
 
-use dupsieve::rooms::clusters::Method;
-use dupsieve::rooms::flow::Processes;
-use dupsieve::rooms::peers::Topology;
-use dupsieve::rooms::report::{ClusterReport, Made, Report};
-use dupsieve::rooms::store::{Day, Entry, Store, Version};
+use dupsieve::clusters::Method;
+use dupsieve::flow::Processes;
+use dupsieve::peers::Topology;
+use dupsieve::report::{ClusterReport, Made, Report};
+use dupsieve::store::{Day, Entry, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use super::days::{DayPlan, STAGED};

@@ -4,16 +4,14 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{self, Path, PathBuf};
 
-use dupsieve::rooms::error::{At, Named};
-use dupsieve::rooms::fingerprint::Width;
-use dupsieve::rooms::matches::replacements_in;
-use dupsieve::rooms::output::{self, Lock};
-use dupsieve::rooms::passages::Cut;
-use dupsieve::rooms::report::{self, Made, Report};
-use dupsieve::rooms::results::ResultFormat;
-use dupsieve::rooms::store::{
-    Day, Entry, NewDay, RecordCounts, Replacements, Retention, Segment, Store,
-};
+use dupsieve::error::{At, Named};
+use dupsieve::fingerprint::Width;
+use dupsieve::matches::replacements_in;
+use dupsieve::output::{self, Lock};
+use dupsieve::passages::Cut;
+use dupsieve::report::{self, Made, Report};
+use dupsieve::results::ResultFormat;
+use dupsieve::store::{Day, Entry, NewDay, RecordCounts, Replacements, Retention, Segment, Store};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::filter::Kept;

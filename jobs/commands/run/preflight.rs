@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-use dupsieve::rooms::clusters::Method;
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::fingerprint::Recipe;
-use dupsieve::rooms::matches::{Detail, Recrawled};
-use dupsieve::rooms::report::{self, ClusterReport, Made, Parameters, Report};
-use dupsieve::rooms::store::{Day, Segment, Store, Version, expect_come};
+use dupsieve::clusters::Method;
+use dupsieve::error::Named;
+use dupsieve::fingerprint::Recipe;
+use dupsieve::matches::{Detail, Recrawled};
+use dupsieve::report::{self, ClusterReport, Made, Parameters, Report};
+use dupsieve::store::{Day, Segment, Store, Version, expect_come};
 use dupsieve::{Error, Kind, Result};
 
 use super::days::DayPlan;

@@ -11,12 +11,12 @@ use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use dupsieve::rooms::error::{At, Named};
-use dupsieve::rooms::flow::Processes;
-use dupsieve::rooms::output::{self, Lock, NewFile, QUARANTINE, REPEATED, SUCCESS};
-use dupsieve::rooms::report::{self, Made, Report};
-use dupsieve::rooms::step::{self, Step};
-use dupsieve::rooms::store::{Day, Draft, Entry, Segment, Store, Version};
+use dupsieve::error::{At, Named};
+use dupsieve::flow::Processes;
+use dupsieve::output::{self, Lock, NewFile, QUARANTINE, REPEATED, SUCCESS};
+use dupsieve::report::{self, Made, Report};
+use dupsieve::step::{self, Step};
+use dupsieve::store::{Day, Draft, Entry, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 

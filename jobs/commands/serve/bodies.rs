@@ -1,7 +1,7 @@
-//! The JSON of answers, which `openapi.json` describes. That of requests is read by [`dupsieve::rooms::online::requests`].
+//! The JSON of answers, which `openapi.json` describes. That of requests is read by [`dupsieve::online::requests`].
 
-use dupsieve::rooms::online::{Committed, Found, GonePage, Told};
-use dupsieve::rooms::report::Copies;
+use dupsieve::online::{Committed, Found, GonePage, Told};
+use dupsieve::report::Copies;
 use serde::Serialize;
 
 use crate::commands::near::{Answer, Near, is_false, is_zero};
@@ -74,7 +74,7 @@ pub(super) struct Status {
 mod tests {
     use std::collections::BTreeSet;
 
-    use dupsieve::rooms::report::CopyCount;
+    use dupsieve::report::CopyCount;
     use serde_json::{Value, json};
 
     use super::*;

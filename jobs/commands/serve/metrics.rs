@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use dupsieve::rooms::online::Online;
-use dupsieve::rooms::parallel::lock;
+use dupsieve::online::Online;
+use dupsieve::parallel::lock;
 
 use crate::outcome::exposition::Exposition;
 

@@ -4,9 +4,9 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
-use dupsieve::rooms::fingerprint::{PageTime, Recipe};
-use dupsieve::rooms::flow::Fingerprinting;
-use dupsieve::rooms::parallel::lock;
+use dupsieve::fingerprint::{PageTime, Recipe};
+use dupsieve::flow::Fingerprinting;
+use dupsieve::parallel::lock;
 use dupsieve::{Error, Result};
 use tokio::sync::oneshot;
 

@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use dupsieve::rooms::online::requests::Wrong;
+use dupsieve::online::requests::Wrong;
 use dupsieve::{Error, Kind};
 use serde::Serialize;
 

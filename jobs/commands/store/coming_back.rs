@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use dupsieve::Result;
-use dupsieve::rooms::matches::{each_replaced, replacements_in};
-use dupsieve::rooms::store::{ComingBack, Day, Entry, Replacements, Segment, Store, Version};
+use dupsieve::matches::{each_replaced, replacements_in};
+use dupsieve::store::{ComingBack, Day, Entry, Replacements, Segment, Store, Version};
 
 /// How many ids of pages that stay away are named for each day.
 const NAMED: usize = 3;

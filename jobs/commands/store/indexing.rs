@@ -2,10 +2,10 @@
 
 use std::sync::atomic::AtomicU64;
 
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::index::{self, IndexDesign};
-use dupsieve::rooms::seen;
-use dupsieve::rooms::store::{Kept, Store};
+use dupsieve::error::Named;
+use dupsieve::index::{self, IndexDesign};
+use dupsieve::seen;
+use dupsieve::store::{Kept, Store};
 use dupsieve::{Kind, Result};
 
 use super::listing::summary_of;

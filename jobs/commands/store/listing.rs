@@ -1,10 +1,10 @@
 //! What is in a store, and how it came there: `store list`, `store log`, and the summary of all changes.
 
 use dupsieve::Result;
-use dupsieve::rooms::index;
-use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::seen;
-use dupsieve::rooms::store::{Day, Digest, Entry, Merged, Revision, Store, Version};
+use dupsieve::index;
+use dupsieve::join::Preset;
+use dupsieve::seen;
+use dupsieve::store::{Day, Digest, Entry, Merged, Revision, Store, Version};
 use serde_json::json;
 
 use crate::outcome::{Summary, answer, tally};

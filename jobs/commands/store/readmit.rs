@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use dupsieve::rooms::error::Named as _;
-use dupsieve::rooms::output::{Lock, PackedFile, PackedUnit, parent_of};
-use dupsieve::rooms::report::{self, Dropped, Outputs};
-use dupsieve::rooms::store::{Day, Store};
+use dupsieve::error::Named as _;
+use dupsieve::output::{Lock, PackedFile, PackedUnit, parent_of};
+use dupsieve::report::{self, Dropped, Outputs};
+use dupsieve::store::{Day, Store};
 use dupsieve::{Kind, Result};
 use xxhash_rust::xxh3::xxh3_128;
 

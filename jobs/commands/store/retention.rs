@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use dupsieve::rooms::document::IdList;
-use dupsieve::rooms::journal::Journal;
-use dupsieve::rooms::store::{Day, Purge, Removed, Store};
+use dupsieve::document::IdList;
+use dupsieve::journal::Journal;
+use dupsieve::store::{Day, Purge, Removed, Store};
 use dupsieve::{Error, Kind, Result};
 
 use super::indexing;

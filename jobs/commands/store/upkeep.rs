@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use dupsieve::Result;
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::store::{Codec, Day, Expiry, Merger, Pruning, Retention, Store};
+use dupsieve::error::Named;
+use dupsieve::store::{Codec, Day, Expiry, Merger, Pruning, Retention, Store};
 
 use super::indexing;
 use super::listing::summary_of;

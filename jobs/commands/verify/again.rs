@@ -4,13 +4,13 @@
 use std::env;
 use std::fmt::Display;
 
-use dupsieve::rooms::error::{At, Named};
-use dupsieve::rooms::flow::{Processes, Role};
-use dupsieve::rooms::join::{self, Join, Site};
-use dupsieve::rooms::matches::{KeepOrder, Outcome};
-use dupsieve::rooms::output::{Lock, Staging, Sum};
-use dupsieve::rooms::report::{Made, RECRAWLED, Report, format};
-use dupsieve::rooms::store::{Segment, Version};
+use dupsieve::error::{At, Named};
+use dupsieve::flow::{Processes, Role};
+use dupsieve::join::{self, Join, Site};
+use dupsieve::matches::{KeepOrder, Outcome};
+use dupsieve::output::{Lock, Staging, Sum};
+use dupsieve::report::{Made, RECRAWLED, Report, format};
+use dupsieve::store::{Segment, Version};
 use dupsieve::{Error, Kind, Result};
 use serde_json::Value;
 

@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::matches::replacements_in;
-use dupsieve::rooms::output::{QUARANTINE, REPEATED, Sum, beside};
-use dupsieve::rooms::report::{ClusterReport, Made, Report};
-use dupsieve::rooms::store::{Entry, NewDay, Replacements, Segment, Store};
+use dupsieve::error::Named;
+use dupsieve::matches::replacements_in;
+use dupsieve::output::{QUARANTINE, REPEATED, Sum, beside};
+use dupsieve::report::{ClusterReport, Made, Report};
+use dupsieve::store::{Entry, NewDay, Replacements, Segment, Store};
 use dupsieve::{Error, Kind, Result};
 
 use crate::commands::cluster::{PREVIOUS, matches_of, state, sums};

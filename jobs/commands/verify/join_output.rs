@@ -5,10 +5,10 @@ use std::fmt::Display;
 use std::path::Path;
 use std::str::FromStr;
 
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::report::{LaterDays, Made, Report, records};
-use dupsieve::rooms::seen::{By, Holdings, Sought};
-use dupsieve::rooms::store::{Day, Entry, Segment, Store, Version};
+use dupsieve::error::Named;
+use dupsieve::report::{LaterDays, Made, Report, records};
+use dupsieve::seen::{By, Holdings, Sought};
+use dupsieve::store::{Day, Entry, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
 use crate::flags::GlobalFlags;

@@ -15,12 +15,12 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use dupsieve::Result;
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::join::Join;
-use dupsieve::rooms::matches::Recrawled;
-use dupsieve::rooms::output::Staging;
-use dupsieve::rooms::report::{self, Nearest};
-use dupsieve::rooms::store::{Digest, Segment};
+use dupsieve::error::Named;
+use dupsieve::join::Join;
+use dupsieve::matches::Recrawled;
+use dupsieve::output::Staging;
+use dupsieve::report::{self, Nearest};
+use dupsieve::store::{Digest, Segment};
 
 use super::join_output::{Gone, JoinOutput, PORTION, StoreRead};
 use crate::outcome::counted;

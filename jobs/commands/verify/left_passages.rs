@@ -13,10 +13,10 @@
 
 use std::iter::Peekable;
 
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::join::Join;
-use dupsieve::rooms::output::Staging;
-use dupsieve::rooms::passages::{DayPassagesFound, PassageRow, PassageRows};
+use dupsieve::error::Named;
+use dupsieve::join::Join;
+use dupsieve::output::Staging;
+use dupsieve::passages::{DayPassagesFound, PassageRow, PassageRows};
 use dupsieve::{Error, Kind, Result};
 
 use super::join_output::{Gone, JoinOutput, PORTION, StoreRead};

@@ -2,12 +2,12 @@
 
 use std::fmt::Display;
 
-use dupsieve::rooms::clusters::Method;
-use dupsieve::rooms::document::{Format, PlaceIds};
-use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::matches::{Detail, KeepOrder, Recrawled};
-use dupsieve::rooms::passages::Cut;
-use dupsieve::rooms::results::ResultFormat;
+use dupsieve::clusters::Method;
+use dupsieve::document::{Format, PlaceIds};
+use dupsieve::join::Preset;
+use dupsieve::matches::{Detail, KeepOrder, Recrawled};
+use dupsieve::passages::Cut;
+use dupsieve::results::ResultFormat;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
 macro_rules! schemas {

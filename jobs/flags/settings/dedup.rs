@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use clap::Args;
-use dupsieve::rooms::error::Named;
-use dupsieve::rooms::join::{self, Preset};
-use dupsieve::rooms::matches::{Confirm, Detail, Lost, Recrawled};
-use dupsieve::rooms::tables::Design;
+use dupsieve::error::Named;
+use dupsieve::join::{self, Preset};
+use dupsieve::matches::{Confirm, Detail, Lost, Recrawled};
+use dupsieve::tables::Design;
 use dupsieve::{Error, Kind, Result};
 use schemars::JsonSchema;
 use serde::Deserialize;

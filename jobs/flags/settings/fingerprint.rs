@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use dupsieve::rooms::document::{
+use dupsieve::document::{
     Fields, Format, Inputs, OrderField, PageKey, PlaceIds, ReadOptions, TextEncoding, Tolerance,
 };
-use dupsieve::rooms::features::counts::Counts;
-use dupsieve::rooms::fingerprint::{Check, PageTime, Recipe, Width};
-use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::lsh::Bands;
+use dupsieve::features::counts::Counts;
+use dupsieve::fingerprint::{Check, PageTime, Recipe, Width};
+use dupsieve::join::Preset;
+use dupsieve::lsh::Bands;
 use dupsieve::{Error, Kind, Result};
 use glob::Pattern;
 use schemars::JsonSchema;

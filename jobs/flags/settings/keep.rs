@@ -3,10 +3,10 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use dupsieve::rooms::document::{OrderBy, OrderField, OrderedValues};
-use dupsieve::rooms::fingerprint::Recipe;
-use dupsieve::rooms::matches::KeepOrder;
-use dupsieve::rooms::store::Segment;
+use dupsieve::document::{OrderBy, OrderField, OrderedValues};
+use dupsieve::fingerprint::Recipe;
+use dupsieve::matches::KeepOrder;
+use dupsieve::store::Segment;
 use dupsieve::{Error, Kind, Result};
 
 use crate::flags::place::Place;

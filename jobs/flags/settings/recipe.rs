@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Mutex;
 
-use dupsieve::rooms::fingerprint::{Recipe, Width};
-use dupsieve::rooms::object_storage;
-use dupsieve::rooms::parallel::lock;
+use dupsieve::fingerprint::{Recipe, Width};
+use dupsieve::object_storage;
+use dupsieve::parallel::lock;
 use dupsieve::{Kind, Result};
 use serde::Deserialize;
 

@@ -4,9 +4,9 @@
 use std::num::NonZero;
 
 use clap::Args;
-use dupsieve::rooms::clusters::Method;
-use dupsieve::rooms::passages::Cut;
-use dupsieve::rooms::results::ResultFormat;
+use dupsieve::clusters::Method;
+use dupsieve::passages::Cut;
+use dupsieve::results::ResultFormat;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use dupsieve::rooms::fingerprint::Width;
+use dupsieve::fingerprint::Width;
 use dupsieve::{Error, Kind, Result};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serializer};

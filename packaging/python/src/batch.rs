@@ -4,15 +4,13 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
-use dupsieve::rooms::budget::Budget;
-use dupsieve::rooms::document::{Occurrence, Reason, Tolerance};
-use dupsieve::rooms::flow::Fingerprinting;
-use dupsieve::rooms::output::Lock;
-use dupsieve::rooms::parallel::lock;
-use dupsieve::rooms::runs::Sorter;
-use dupsieve::rooms::store::{
-    FingerprintedDocument, Lists, RecordCounts, SegmentBuilder, SegmentOptions,
-};
+use dupsieve::budget::Budget;
+use dupsieve::document::{Occurrence, Reason, Tolerance};
+use dupsieve::flow::Fingerprinting;
+use dupsieve::output::Lock;
+use dupsieve::parallel::lock;
+use dupsieve::runs::Sorter;
+use dupsieve::store::{FingerprintedDocument, Lists, RecordCounts, SegmentBuilder, SegmentOptions};
 use dupsieve::{Error, Kind, Recipe, Result, Segment};
 
 use crate::interrupt::Stop;

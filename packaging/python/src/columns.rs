@@ -8,7 +8,7 @@ use arrow_array::{
 };
 use arrow_cast::cast;
 use arrow_schema::{DataType, Schema, TimeUnit};
-use dupsieve::rooms::document::{OrderField, OrderKey, OrderKind, Reason};
+use dupsieve::document::{OrderField, OrderKey, OrderKind, Reason};
 use dupsieve::{Error, Kind, Result};
 
 const DAY: i64 = 86_400;

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use arrow_array::RecordBatch;
-use dupsieve::rooms::budget::Budget;
-use dupsieve::rooms::document::PageKey;
-use dupsieve::rooms::error::At;
-use dupsieve::rooms::join;
-use dupsieve::rooms::matches::{Confirm, KeepOrder};
-use dupsieve::rooms::store::{Day, Version};
+use dupsieve::budget::Budget;
+use dupsieve::document::PageKey;
+use dupsieve::error::At;
+use dupsieve::join;
+use dupsieve::matches::{Confirm, KeepOrder};
+use dupsieve::store::{Day, Version};
 use dupsieve::{Error, Join, Kind, Result, Segment, Store};
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use dupsieve::rooms::flow::{Fatal, Processes};
-use dupsieve::rooms::parallel::lock;
+use dupsieve::flow::{Fatal, Processes};
+use dupsieve::parallel::lock;
 use dupsieve::{Error, Kind, Result};
 use pyo3::prelude::*;
 use pyo3::types::IntoPyDict;

@@ -5,8 +5,8 @@ use std::sync::{Mutex, OnceLock};
 use std::thread;
 
 use arrow_array::RecordBatch;
-use dupsieve::rooms::catch_panic;
-use dupsieve::rooms::parallel::lock;
+use dupsieve::catch_panic;
+use dupsieve::parallel::lock;
 use dupsieve::{Error, Kind, Result};
 
 use crate::interrupt::Stop;

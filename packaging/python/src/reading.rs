@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use dupsieve::rooms::document::{
+use dupsieve::document::{
     Content, Declared, Document, OrderBy, OrderField, OrderKey, Position, Reason, check_id,
 };
-use dupsieve::rooms::fingerprint::PageTime;
-use dupsieve::rooms::flow::Fingerprinting;
-use dupsieve::rooms::store::FingerprintedDocument;
+use dupsieve::fingerprint::PageTime;
+use dupsieve::flow::Fingerprinting;
+use dupsieve::store::FingerprintedDocument;
 use dupsieve::{Error, Kind, Recipe, Result};
 
 use crate::columns::{Keys, Texts, column, expect_texts, find};

@@ -1,9 +1,9 @@
 //! The recipe by which fingerprints are made.
 
-use dupsieve::rooms::document::PageKey;
-use dupsieve::rooms::fingerprint::Stamp;
-use dupsieve::rooms::join::{self, Preset};
-use dupsieve::rooms::store::Version;
+use dupsieve::document::PageKey;
+use dupsieve::fingerprint::Stamp;
+use dupsieve::join::{self, Preset};
+use dupsieve::store::Version;
 use dupsieve::{Error, Kind, Recipe, Result};
 
 /// The recipe of a preset, with the keys of pages that are asked for; by default that of the store, if it holds a page, else that of the preset `balanced`.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
-use dupsieve::rooms::budget::Budget;
-use dupsieve::rooms::error::At;
-use dupsieve::rooms::fingerprint::PageTime;
-use dupsieve::rooms::items::{Finder, ItemFound, Items};
-use dupsieve::rooms::passages::{PageWords, PassageFinder};
+use dupsieve::budget::Budget;
+use dupsieve::error::At;
+use dupsieve::fingerprint::PageTime;
+use dupsieve::items::{Finder, ItemFound, Items};
+use dupsieve::passages::{PageWords, PassageFinder};
 use dupsieve::{Error, Kind, Result};
 use pyo3::prelude::*;
 use pyo3_arrow::export::Arro3Table;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BinaryArray, FixedSizeBinaryArray, UInt64Array};
-use dupsieve::rooms::fingerprint::check::Contained;
-use dupsieve::rooms::fingerprint::{Check, Class, TextMeasure, Width, hex};
-use dupsieve::rooms::join::Preset;
+use dupsieve::fingerprint::check::Contained;
+use dupsieve::fingerprint::{Check, Class, TextMeasure, Width, hex};
+use dupsieve::join::Preset;
 use dupsieve::{Error, Kind, Recipe, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

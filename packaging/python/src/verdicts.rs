@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, LargeStringArray, RecordBatch, UInt64Array};
 use arrow_cast::cast;
 use arrow_schema::DataType;
-use dupsieve::rooms::results::ResultReader;
+use dupsieve::results::ResultReader;
 use dupsieve::{Error, Kind, Result};
 
 use crate::batch::Batch;

@@ -8,10 +8,10 @@ use arrow_array::{
     StringArray, StructArray, UInt8Array, UInt64Array,
 };
 use arrow_schema::Field;
-use dupsieve::rooms::index::{Asker, LookupOptions};
-use dupsieve::rooms::join::Preset;
-use dupsieve::rooms::matches::{Answer, NearPage, Question};
-use dupsieve::rooms::work::Work;
+use dupsieve::index::{Asker, LookupOptions};
+use dupsieve::join::Preset;
+use dupsieve::matches::{Answer, NearPage, Question};
+use dupsieve::work::Work;
 use dupsieve::{Lookup, Recipe, Result, Store};
 
 use super::{days_since_1970, table};
