@@ -43,14 +43,14 @@ fn a_page_for_people_that_shows_something_else_is_65() {
 }
 
 /// Another value for each part of a report, the figures and what holds them: where it stands, and the value. How a job ran is told by
-/// nothing else, and the recipe by the batch.
+/// nothing else.
 fn changes(at: &str, value: &Value) -> Vec<(String, Value)> {
     let mut changes = Vec::new();
     let mut within =
         |name: &str, part| changes.extend(self::changes(&format!("{at}/{name}"), part));
     let changed = match value {
         Value::Object(parts) => {
-            let recomputed = parts.iter().filter(|(name, _)| !matches!(&***name, "run" | "recipe"));
+            let recomputed = parts.iter().filter(|(name, _)| &***name != "run");
             recomputed.for_each(|(name, part)| within(name, part));
             // A key that this report lacks, or one that no report has.
             let key = if parts.contains_key("candidates") { "runs" } else { "candidates" };

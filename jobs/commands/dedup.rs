@@ -15,7 +15,7 @@ use crate::flags::{
 use crate::outcome::Summary;
 use crate::processes::machines;
 
-pub(crate) use batch::{Request, check_settings, dedup, parameters, stands};
+pub(crate) use batch::{Request, check_settings, dedup, parameters, recipe, stands};
 pub(crate) use corpus::{CorpusFlags, run as dedup_corpus};
 
 const EXAMPLES: &str = "

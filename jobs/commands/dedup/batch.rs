@@ -292,7 +292,8 @@ fn long_join(time: Duration, preset: Option<Preset>) -> Option<String> {
     Some(format!("by estimate, this join takes {} hours{advice}", time.as_secs() / 3600))
 }
 
-fn recipe(stamp: &str) -> serde_json::Value {
+/// A recipe as reports have it.
+pub(crate) fn recipe(stamp: &str) -> serde_json::Value {
     serde_json::from_str(stamp).unwrap_or_else(|_| stamp.into())
 }
 

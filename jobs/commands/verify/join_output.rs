@@ -11,6 +11,7 @@ use dupsieve::seen::{By, Holdings, Sought};
 use dupsieve::store::{Day, Entry, Segment, Store, Version};
 use dupsieve::{Error, Kind, Result};
 
+use crate::commands::dedup;
 use crate::flags::GlobalFlags;
 
 pub(super) struct JoinOutput<'a> {
@@ -162,6 +163,10 @@ impl JoinOutput<'_> {
     pub(super) fn check_batch(&self, batch: &Segment) -> Result<()> {
         self.expect("batch", batch.digest().to_string(), batch.path())?;
         self.expect("records", records(&batch.counts()), batch.path())?;
+        let recipe = dedup::recipe(batch.stamp());
+        if self.report.recipe != recipe {
+            return Err(self.differs("batch", "recipe", recipe, &self.report.recipe));
+        }
         if self.report.batch == batch.counts() {
             return Ok(());
         }

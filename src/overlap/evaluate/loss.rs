@@ -77,7 +77,8 @@ impl Loss {
     pub fn lost(&self) -> f64 {
         let runs: f64 = self.dropped.iter().map(|dropped| dropped.runs as f64).sum();
         let lost = |dropped: &DroppedPage| (1.0 - dropped.containment) * dropped.runs as f64;
-        self.dropped.iter().map(lost).sum::<f64>() / runs.max(1.0)
+        // The sum of nothing is -0.
+        (0.0 + self.dropped.iter().map(lost).sum::<f64>()) / runs.max(1.0)
     }
 }
 
