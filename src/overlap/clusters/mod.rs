@@ -4,7 +4,7 @@
 //! days and says of each page which cluster it is in. There are two [`Method`]s: stars follow the verdicts, and
 //! components follow all matches.
 //!
-//! The state of a clustering is its pages and links, sorted. A day is sorted together with the state of the day before, and
+//! The state of a clustering is its pages and links, sorted. What a day brings is sorted and merged with the state of the day before, and
 //! the clusters are found anew from all links, so they are those of all days at once.
 //!
 //! ```text
