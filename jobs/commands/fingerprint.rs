@@ -35,8 +35,8 @@ const EXAMPLES: &str = "
 # Read a folder of JSON Lines files
 dupsieve fingerprint --input crawl/ --output day.seg
 # Read other fields, and allow one bad record in a hundred
-dupsieve fingerprint --input 'crawl/*.jsonl.gz' --id-field url --text-field content \
-    --max-bad 1% --output day.seg
+dupsieve fingerprint --input 'crawl/*.jsonl.gz' --id-field url --text-field content \\
+  --max-bad 1% --output day.seg
 # Make the smallest segment: fingerprints without sketches
 dupsieve fingerprint --preset paper --input crawl/ --output day.seg
 # Keep bands, a further source of candidates for `dedup`

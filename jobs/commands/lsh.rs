@@ -23,8 +23,8 @@ dupsieve lsh --input crawl/ --similarity 0.8 --output alike
 # Drop pages that kept pages contain, with buckets as a further source of candidates
 dupsieve lsh --input crawl/ --bands 20 --rows 5 --output found --kept kept
 # Find near vectors, such as embeddings of pages
-dupsieve lsh --format vectors --text-field embedding --similarity 0.95 \
-    --input vectors.parquet --output alike";
+dupsieve lsh --format vectors --text-field embedding --similarity 0.95 \\
+  --input vectors.parquet --output alike";
 
 /// Find documents that overlap, or near vectors, by buckets of hashes such as MinHash
 #[derive(Args, Debug)]

@@ -18,8 +18,8 @@ const EXAMPLES: &str = "
 # Make a million random fingerprints
 dupsieve generate segment --count 1e6 --output random.seg
 # Add 100 near-duplicates of another segment's rows, and list them
-dupsieve generate segment --count 1e6 --seed 2 --near random.seg --planted 100 \
-    --truth truth.tsv --output store.seg";
+dupsieve generate segment --count 1e6 --seed 2 --near random.seg --planted 100 \\
+  --truth truth.tsv --output store.seg";
 
 /// Write a segment of random fingerprints, sorted and distinct
 #[derive(Args, Debug)]
