@@ -20,7 +20,7 @@
 //! | ask a version of a store, and nothing else | [`index::Lookup`] | there |
 //! | say which pages or vectors share buckets | [`lsh::Bands`] | [below](#locality-sensitive-hashing) |
 //! | put the copies of many days into clusters | [`clusters::Clustering`] | [below](#clusters) |
-//! | read pages from files | [`document::read()`] | there |
+//! | read pages from files | [`document::read()`] | |
 //!
 //! Every failure is an [`Error`]. The modules are in the order of the flow above, and each imports only modules above it. Start
 //! reading at [`tables`] for the paper's algorithm.
@@ -71,8 +71,8 @@
 // take and give is in the modules, which change more than they do between two versions.
 pub use dupsieve_archive::{hamming, seen, store, synthetic};
 pub use dupsieve_base::{
-    budget, catch_panic, error, frames, mount, object_storage, output, parallel, progress, results,
-    runs, small_file, step, work, work_queues,
+    budget, catch_panic, day, error, frames, mount, object_storage, output, parallel, progress,
+    results, runs, small_file, step, work, work_queues,
 };
 pub use dupsieve_engine::{flow, join, ledger, online, peers, report};
 #[cfg(feature = "evaluate")]

@@ -99,8 +99,10 @@ fn each_change_is_found(bench: &Bench, output: &str) {
             *part = changed.clone();
         });
         // Some choices are none here, and the store may lack a version.
+        let may_lack = ["/parameters", "/store_version"].iter().any(|it| pointer.starts_with(it));
+        let codes = if may_lack { &[2, 65, 66][..] } else { &[65] };
         let ended = bench.run(&verify);
-        assert!([2, 65, 66].contains(&ended.code), "{pointer} as {changed}: {ended:?}");
+        assert!(codes.contains(&ended.code), "{pointer} as {changed}: {ended:?}");
         bench.write(&name, &sound);
     }
     bench.done(&verify);

@@ -73,7 +73,7 @@ pub(crate) struct Arguments {
     format: FormatFlag,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) matches: Vec<Input>,
     pub(crate) output: PathBuf,
@@ -112,13 +112,9 @@ pub(crate) fn run(arguments: &Arguments, global: &GlobalFlags) -> Result<Summary
     }
     let format = format.or(&global.config()?.output);
     let output = output.here()?;
-    let mut found = Vec::new();
-    for named in matches {
-        let outputs = report::outputs(&named.here()?)?;
-        found.extend(outputs.into_iter().map(|output| Input::at(output, *day)));
-    }
+    let input = |named: &Place| Ok(Input::at(named.here()?, *day));
     let request = Request {
-        matches: found,
+        matches: matches.iter().map(input).collect::<Result<_>>()?,
         place: output.clone(),
         method: *method,
         previous: previous.as_ref().map(Place::here).transpose()?.map(|it| Input::at(it, None)),
@@ -162,8 +158,23 @@ pub(crate) fn cluster_pages(
     global: &GlobalFlags,
 ) -> Result<Summary> {
     failure::reported_beside(&request.output, !global.dry_run, || {
-        Job::open(request, global)?.run(topology, global)
+        let request = Request { matches: outputs_of(&request.matches)?, ..request.clone() };
+        Job::open(&request, global)?.run(topology, global)
     })
+}
+
+/// These outputs, each of which may be a folder of such.
+fn outputs_of(named: &[Input]) -> Result<Vec<Input>> {
+    let mut outputs = Vec::new();
+    for input in named {
+        for path in report::outputs(&input.path)? {
+            outputs.push(match path == input.path {
+                true => input.clone(),
+                false => Input::at(path, input.day),
+            });
+        }
+    }
+    Ok(outputs)
 }
 
 struct Job<'a> {

@@ -38,17 +38,26 @@ pub(super) fn copy(
     let mut total = Summary::new().already_done();
     let mut run = BTreeSet::new();
     for entry in version.entries() {
-        if list(entry.day)?.exists() {
+        let list = list(entry.day)?;
+        if fs::exists(&list).at(&list)? {
             run.insert(entry.day);
             continue;
         }
         let pages = version.shown_of(entry);
+        if pages == 0 {
+            continue;
+        }
         tracing::warn!(
             "{} has no output of `run`, so {} of it cannot be copied",
             entry.day,
             counted(pages, "page(s)")
         );
-        total = total.plus(Summary::new().count("not_copied", pages));
+        total = total.plus(Summary::new().already_done().count("not_copied", pages));
+    }
+    if run.is_empty() && !version.entries().is_empty() {
+        return Err(Error::new(Kind::Missing, "no day of the store has an output of `run`")
+            .expected(output)
+            .help("mount its disk, or correct `output` in the file"));
     }
     let outdated = outdated(folder, &version)?;
     if let Some(outdated) = outdated.first().filter(|_| !global.overwrite) {

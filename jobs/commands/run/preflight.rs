@@ -15,6 +15,7 @@ use super::days::DayPlan;
 use crate::commands::cluster::METHOD;
 use crate::commands::dedup;
 use crate::commands::fingerprint::two_orders;
+use crate::commands::shell;
 use crate::flags::{ClustersSettings, Config, DedupSettings, GlobalFlags, Keep, Replaced};
 
 /// Fails if a day lies far ahead of `today` and of what the store holds.
@@ -79,10 +80,13 @@ pub(super) fn check(plan: &DayPlan<'_>, config: &Path, global: &GlobalFlags) -> 
 /// Fails if a day was joined with the store, which is not there: a new one would not know which pages were removed.
 fn refuse_lost_store(plan: &DayPlan<'_>) -> Result<()> {
     for &day in &plan.days {
-        if Report::read(&plan.found(day)?)?.is_some() {
+        let joined = Report::read(&plan.found(day)?)?;
+        if joined.is_some_and(|joined| {
+            joined.parameters.get("store").is_some_and(|store| store != "none")
+        }) {
             let what = format!("the store is not there, though {day} was joined with it");
             return Err(Error::new(Kind::Missing, what).called("no-store").at(&plan.store).help(
-                format!("mount it, or correct its path; to make it anew of the days: dupsieve store init {}", plan.store.named()),
+                format!("mount it, or correct its path; to make it anew of the days: dupsieve store init {}", shell::word(&plan.store.named())),
             ));
         }
     }

@@ -276,6 +276,32 @@ fn nothing_is_pruned_while_what_has_taken_its_place_is_damaged() -> Result<()> {
 }
 
 #[test]
+fn a_flipped_byte_in_oldest_is_an_error_and_hides_no_version() -> Result<()> {
+    let (folder, store) = pruned()?;
+    let path = store.path().join("OLDEST");
+    let whole = fs::read(&path).unwrap();
+    let segments = || fs::read_dir(store.path().join("segments")).unwrap().count();
+    let before = segments();
+    for at in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (at % 8);
+        replace(&path, &bytes);
+        let errors = [
+            store.verify().err(),
+            prune(&store, 1).err(),
+            add(&store, &batch(&folder, 50, 20), "2026-12-01").err(),
+        ];
+        for error in errors {
+            let kind = error.unwrap_or_else(|| panic!("byte {at}")).kind();
+            assert!(matches!(kind, Kind::BadData | Kind::Missing), "byte {at}: {kind:?}");
+        }
+    }
+    assert_eq!(segments(), before);
+    replace(&path, &whole);
+    store.verify().map(drop)
+}
+
+#[test]
 fn fingerprints_name_the_rows_of_several_days() -> Result<()> {
     let (folder, store) = new_store();
     let path = folder.path().join("a");

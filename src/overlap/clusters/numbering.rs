@@ -10,7 +10,7 @@
 //! ```
 //!
 //! What is new is sorted on disk, by page and then by link, and merged with the state, which is read in its order: its pages twice, its
-//! links once. In memory are four bytes of each page of the state.
+//! links once, and both once more where ids are removed. In memory are four bytes of each page of the state.
 
 use std::collections::BTreeSet;
 use std::iter;
@@ -126,7 +126,7 @@ pub(super) fn number(
     let standing = || pages_that_stay(before, stay.clone().unwrap_or_default());
     let rows =
         standing()?.map(|page| page.map(|(row, page)| Mention { page, by: Mentioned::Row(row) }));
-    let mut renumbered = vec![GONE; before.map_or(0, |state| state.members as usize)];
+    let mut renumbered = Vec::new();
     let (mut fresh, mut ends) = (space.sorter(), space.sorter());
     let mut versions = RoaringBitmap::new();
     let (mut count, mut last) = (0_u32, None::<Page>);
@@ -141,7 +141,10 @@ pub(super) fn number(
         }
         let row = count - 1;
         match by {
-            Mentioned::Row(old) => renumbered[old as usize] = row,
+            Mentioned::Row(old) => {
+                renumbered.resize(old as usize, GONE);
+                renumbered.push(row);
+            }
             Mentioned::End(end) => {
                 if is_new {
                     fresh.push(page.clone())?;
@@ -151,6 +154,8 @@ pub(super) fn number(
         }
         last = Some(page);
     }
+    // All pages of the state were read, and they are as many as its report says.
+    renumbered.resize(before.map_or(0, |state| state.members as usize), GONE);
     let standing = standing()?.map(|page| page.map(|(_, page)| page));
     let pages = Box::new(merged(standing, fresh.sorted()?));
     let mut links = space.sorter();

@@ -254,6 +254,13 @@ fn verdicts_that_lead_in_a_circle_are_refused() {
     let folder = home.path().join("one");
     let found = cluster(&first, &folder).unwrap();
     let previous = Some(Previous { folder, found });
+    // A report that says of too many members takes no memory for them.
+    let mut forged = previous.clone();
+    forged.iter_mut().for_each(|it| it.found.members = u32::MAX.into());
+    let next = clustering(all.sources[1..].to_vec(), Method::Star, forged);
+    let error_of_members = cluster(&next, &home.path().join("two")).unwrap_err();
+    assert_eq!(error_of_members.kind(), Kind::BadData);
+    assert!(error_of_members.to_string().contains("another `members`"));
     let next = clustering(all.sources[1..].to_vec(), Method::Star, previous);
     let told = cluster(&next, &home.path().join("two")).unwrap_err();
     assert_eq!(told.to_string(), error.to_string());

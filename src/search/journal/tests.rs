@@ -12,7 +12,7 @@ use super::*;
 use crate::document::Position;
 use crate::error::{Error, Kind, Result};
 use crate::fingerprint::{Check, Class, Width};
-use crate::matches::{Answer, Confirm, NearPage, Question};
+use crate::matches::{Answer, Confirm, NearPage, Question, Similarity};
 use crate::store::{Column, Day, Details, FingerprintedDocument, SegmentOptions, Store};
 use crate::tests::{shared_anchors, signed, signed_options};
 use crate::work::Work;
@@ -100,19 +100,33 @@ fn has(home: &TempDir, number: u32, pages: &[FingerprintedDocument]) -> Result<b
 }
 
 fn near(pages: &[FingerprintedDocument], wanted: &Wanted<'_>) -> Vec<NearPage> {
-    let near = |page: &FingerprintedDocument| {
-        let distance = (page.fingerprint? ^ wanted.question.fingerprint).count_ones();
-        let is_candidate = distance <= wanted.distance;
-        let distance = distance as u8;
-        let covering = wanted.stand_in(page, distance).filter(|_| is_candidate)?;
-        Some(NearPage {
-            distance,
-            id: page.id.clone(),
-            day: None,
-            similarity: covering.containment,
+    let mut near: Vec<NearPage> = pages
+        .iter()
+        .filter_map(|page| {
+            let distance = (page.fingerprint? ^ wanted.question.fingerprint).count_ones();
+            let (is_like, similarity) = match (wanted.question.page, wanted.check) {
+                (None, _) => (true, None),
+                (Some(asked), None) => (asked.class == page.details.class, None),
+                (Some(Details { class, check: signature, .. }), Some(check)) => {
+                    let is_copy = distance == 0 && *signature == page.details.check;
+                    let similarity = match is_copy {
+                        true => Some(Similarity::SAME),
+                        false => {
+                            let similarity = check.check.similarity(signature, &page.details.check);
+                            (similarity >= check.least).then(|| Similarity::nearest(similarity))
+                        }
+                    };
+                    (*class == page.details.class && similarity.is_some(), similarity)
+                }
+            };
+            (distance <= wanted.distance && is_like).then(|| NearPage {
+                distance: distance as u8,
+                id: page.id.clone(),
+                day: None,
+                similarity,
+            })
         })
-    };
-    let mut near: Vec<NearPage> = pages.iter().filter_map(near).collect();
+        .collect();
     near.sort();
     near
 }
