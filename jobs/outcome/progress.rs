@@ -99,8 +99,12 @@ fn log_lines(task: &'static str, unit: Unit, total: u64, counter: &AtomicU64, en
     }
 }
 
-/// What is done of the total, and what the pace so far promises for the rest. Before anything is done there is no pace.
+/// What is done of the total, and what the pace so far promises for the rest. Before anything is done there is no pace, and a total of 0 is
+/// none: a batch without a store is compared with itself.
 fn describe(unit: Unit, total: u64, done: u64, elapsed: Duration) -> String {
+    if total == 0 {
+        return format!("{} so far", HumanDuration(elapsed));
+    }
     let rate = done as f64 / elapsed.as_secs_f64();
     let left = total.saturating_sub(done) as f64 / rate;
     let left = Duration::try_from_secs_f64(left).ok().map(HumanDuration);
@@ -130,5 +134,7 @@ mod tests {
         let after = |done| describe(Unit::Fingerprints, 1_000, done, Duration::from_secs(10));
         assert_eq!(after(100), "100 of 1,000 fingerprints, 10/s, 2 minutes left");
         assert_eq!(after(0), "0 of 1,000 fingerprints, 0/s");
+        let without_total = describe(Unit::Fingerprints, 0, 0, Duration::from_secs(40));
+        assert_eq!(without_total, "40 seconds so far");
     }
 }
