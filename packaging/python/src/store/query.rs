@@ -86,7 +86,7 @@ fn written(answered: &[Answered]) -> RecordBatch {
     let near = || answered.iter().flat_map(|row| &row.answer.near);
     let similarity = |page: &NearPage| page.similarity.map(|similarity| similarity.number());
     let columns: [(&str, ArrayRef, bool); 4] = [
-        ("id", Arc::new(LargeStringArray::from_iter_values(near().map(|it| &it.id))), false),
+        ("id", Arc::new(LargeStringArray::from_iter(near().map(|it| Some(&it.id)))), false),
         (
             "day",
             Arc::new(Date32Array::from_iter(near().map(|it| it.day.map(days_since_1970)))),
