@@ -35,7 +35,8 @@ pub(super) fn remove(
     if held < listed {
         tracing::warn!("ids that the store does not hold: {} of {listed}", listed - held);
     }
-    let by = [counted(rows, "page(s)"), counted(listed, "listed id(s)")].join(" by ");
+    // A row may stand in several versions, so rows are no count of pages.
+    let by = format!("the pages of {}", counted(held, "id(s)"));
     let summary = summary_of(store, &store.at(None)?)
         .count("listed", listed)
         .count("held", held)
